@@ -41,7 +41,6 @@ class QueryBench
     @estate = Simpkv::Estate.new(@options)
     @estate.make
     @filled = 0
-    @runs = 0
   end
 
   # @param report [Report]
@@ -68,13 +67,14 @@ class QueryBench
     wait_for(@puppetdb.uri, 'facts[count()] { name = "kernel" }', size)
   end
 
+  # A run of a node: its facts, its catalog, and a report.
+  #
   # @param run [Integer, nil] changes the facts; nil: the node runs with the facts of before
   def store(number, run = 0)
     name = QueryData.name(number)
     @estate.facts.save(name, QueryData.facts(number, run), timestamp: QueryData::TIME) if run
     store_catalog(number) if run == 0 # rubocop:disable Style/NumericPredicate -- it may be nil
-    @estate.statuses.put(name, 'last_seen' => Time.now.utc.iso8601, 'runs' => @runs += 1,
-                               'environment' => QueryData.environment(number))
+    @estate.reports.save(name, 'environment' => QueryData.environment(number), 'status' => 'unchanged', 'noop' => false)
   end
 
   def store_catalog(number)

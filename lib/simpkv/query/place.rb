@@ -29,12 +29,15 @@ module Simpkv
       # @return [Fragment]
       attr_reader :type, :value
 
+      # @return [Fragment, nil] the JSON text that has the value somewhere; nil if there is none
+      attr_reader :document
+
       # @param column [String] SQL of a JSON text
       # @param path [Array<String, Integer, Match>]
       # @param rows [Rows, nil]
       # @return [Place]
       def self.in(column, path = [], rows = nil)
-        return new(*expressions(column, path), rows) if path.all? { |key| plain?(key) }
+        return new(*expressions(column, path), rows, Fragment.new(column)) if path.all? { |key| plain?(key) }
 
         keys = JSON.generate(path.map { |key| key.is_a?(Match) ? { 'match' => key.pattern } : key })
         dug = Fragment.of("json_each(json_dig(#{column}, ?)) dug", keys)
@@ -62,11 +65,12 @@ module Simpkv
       end
       private_class_method :plain?
 
-      def initialize(type, value, json, rows = nil)
+      def initialize(type, value, json, rows = nil, document = nil)
         @type = type
         @value = value
         @json = json
         @rows = rows
+        @document = document
       end
 
       # @param condition [Fragment] of {#type} and {#value}

@@ -86,9 +86,9 @@ module Simpkv
           file TEXT,
           line INTEGER,
           parameters TEXT NOT NULL,           -- JSON, an object
-          PRIMARY KEY (node, type, title)
+          PRIMARY KEY (type, title, node)
         ) WITHOUT ROWID;
-        CREATE INDEX resources_by_name ON resources (type, title);
+        CREATE INDEX resources_of_node ON resources (node);
 
         CREATE TABLE edges (
           node INTEGER NOT NULL REFERENCES nodes ON DELETE CASCADE,

@@ -16,9 +16,6 @@ module Simpkv
 
         TAGS = 'EXISTS (SELECT 1 FROM json_each(?) tag WHERE ?)'
 
-        # A tag that is itself in JSON, but for the quotes around it: a list has it if its text has it in quotes.
-        PLAIN_TAG = /\A[[:alnum:]_:.-]+\z/.freeze
-
         # @param operator [String]
         # @param operand [Operand]
         # @return [Fragment]
@@ -92,8 +89,8 @@ module Simpkv
         def self.tag(operand, operator, value)
           value = member(operand, value)
           value = operator == '=' ? value.downcase : "(?i)#{value}" if operand.name == 'tag'
-          plain = operator == '=' && value.match?(PLAIN_TAG)
-          return Fragment.of('instr(?, ?) > 0', operand.sql, %("#{value}")) if plain
+          plain = operator == '=' && value.match?(ValueComparison::PLAIN)
+          return ValueComparison.holding(operand.sql, value) if plain
 
           Fragment.of(TAGS, operand.sql, Fragment.of("tag.value #{operator} ?", value))
         end
