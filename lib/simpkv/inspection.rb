@@ -3,6 +3,7 @@
 require 'simpkv/estate'
 require 'simpkv/inspection/action_files'
 require 'simpkv/inspection/engine_values'
+require 'simpkv/inspection/explanation'
 require 'simpkv/inspection/given_facts'
 require 'simpkv/inspection/inspector'
 require 'simpkv/inspection/rules'

@@ -73,6 +73,28 @@ RSpec.describe 'The API of inspection rules before they are stored' do
     expect(client.post("#{path}/import", list.first).status).to eq(400)
   end
 
+  context 'with an action of the site' do
+    let(:service) do
+      place = File.join(File.dirname(@root), 'lib/puppet_x/simpkv/rule_actions')
+      FileUtils.mkdir_p(place)
+      File.write(File.join(place, 'announce.rb'), "->(*) { File.write('#{place}/called', '') }")
+      env = { 'RUBYLIB' => File.join(File.dirname(@root), 'lib') }
+      @service = Service.new(options, env: env).tap(&:start)
+    end
+
+    # The arguments of a sensitive rule's action were in the outcome.
+    it 'carries it out for nobody, and shows no arguments of a sensitive rule' do
+      [{}, { 'sensitive' => true }].each do |more|
+        client.post(path, { 'actions' => [action('announce', 'pl4nted')] }.merge(more))
+      end
+      [client.post("#{path}/test", 'facts' => facts), client.post('/v1/nodes/web1/inspection', facts)].each do |answer|
+        expect(answer.data['effects']).to match([include('op' => 'announce', 'args' => ['pl4nted']),
+                                                 { 'op' => 'announce', 'rule' => String, 'sensitive' => true }])
+      end
+      expect(Dir.glob(File.join(File.dirname(@root), '**/called'))).to eq([])
+    end
+  end
+
   it 'changes and deletes only the rule that the client has seen' do
     created = client.post(path, role).data
     place = "#{path}/#{created['uuid']}"

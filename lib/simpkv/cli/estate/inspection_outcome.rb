@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/estate/rule_explanation'
+require 'simpkv/inspection'
 
 module Simpkv
   module Cli
@@ -19,7 +19,7 @@ module Simpkv
 
       # @return [Hash{String => Object}]
       def data(outcome, secrets)
-        effects = RuleExplanation.shown_effects(outcome.effects, outcome.rules)
+        effects = Inspection::Explanation.shown_effects(outcome.effects, outcome.rules)
         { 'name' => outcome.certname, 'known' => outcome.known.to_s,
           'record' => outcome.record && secrets.effective(outcome.record),
           'rules' => secrets.explanation(outcome.rules), 'effects' => secrets.explanation(effects),
@@ -27,9 +27,19 @@ module Simpkv
       end
 
       def lines(data)
-        explanation = RuleExplanation.new(data['rules'], data['effects']).lines
+        explanation = explanation(data['rules'], data['effects'])
         heading = [['name:', data['name']], ['known:', data['known']]]
         [*explanation, *('' if explanation.any?), *Output.table(heading + rows(data['record'] || {}))]
+      end
+
+      # @return [Array<String>] without control characters
+      def explanation(rules, effects)
+        words = Inspection::Explanation
+        lines = rules.flat_map do |rule|
+          phase = " (#{rule['phase']})" if rule['phase']
+          ["#{words.named(rule)}#{phase}: #{words.outcome(rule)}", *words.details(rule).map { |detail| "  #{detail}" }]
+        end
+        (lines + effects.map { |effect| words.effect(effect) }).map { |line| Output.name(line) }
       end
 
       def rows(record)

@@ -59,10 +59,11 @@ module Simpkv
         # @param outcome [Inspection::Inspector::Outcome]
         # @return [Hash]
         def outcome(outcome)
+          effects = Inspection::Explanation.shown_effects(outcome.effects, outcome.rules)
           { 'name' => outcome.certname, 'known' => outcome.known.to_s,
             'record' => outcome.record && @secrets.effective(outcome.record),
             'rules' => @secrets.explanation(outcome.rules),
-            'effects' => @secrets.explanation(outcome.effects).map { |effect| without_message(effect) },
+            'effects' => @secrets.explanation(effects).map { |effect| without_message(effect) },
             'failed' => without_message(outcome.failed), 'error' => outcome.error }
         end
 
