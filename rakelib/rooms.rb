@@ -9,8 +9,8 @@ class Rooms
   include TSort
 
   # From the lowest; '.' has errors.rb and other files without a folder.
-  FOLDERS = %w[. native document audit config store backend adapter estate inspection query access purging ssh resources
-               termini server cli].freeze
+  FOLDERS = %w[. native document audit config store backend adapter estate inspection query access status purging ssh
+               resources termini server cli].freeze
 
   # @param root [String] the folder of the library
   def initialize(root)

@@ -23,12 +23,13 @@ module Simpkv
       # @param binds [Array<String>, nil] addresses, in place of the option `bind`: see {Listener}
       # @param local_write [Boolean] see {Rights}
       # @param vardir [String, nil] the vardir of Puppet
+      # @param doctor [Array<String>, nil] the command that examines the site: see {DoctorProcess}
       # @yieldreturn [Hash] the options, read again, after SIGHUP
       # @raise [ConfigError] an option is wrong
-      def initialize(options, restart:, binds: nil, local_write: false, vardir: nil, &read_again)
+      def initialize(options, restart:, binds: nil, local_write: false, vardir: nil, doctor: nil, &read_again)
         @options = Config.server(options['server'] || {})
         @restart = restart
-        @settings = { restart: restart, binds: binds, local_write: local_write, vardir: vardir }
+        @settings = { restart: restart, binds: binds, local_write: local_write, vardir: vardir, doctor: doctor }
         @local_write = local_write
         @read_again = read_again
         @rights = Rights.new(@options['rights'], local_write: local_write)
@@ -54,9 +55,9 @@ module Simpkv
         end
         launcher.events.after_booted { booted(launcher) }
         # Puma replaces the process: what it has started would be left over.
-        launcher.events.before_restart { @queries&.stop }
+        launcher.events.before_restart { stop_parts }
         launcher.run
-        @queries&.stop
+        stop_parts
       rescue SystemCallError => e
         raise ConfigError, "the service cannot listen: #{e.message}", cause: nil
       end
@@ -85,7 +86,7 @@ module Simpkv
       def application
         routes = Class.new(Application)
         routes.opts.merge!(site: @site, rights: -> { @rights }, metrics: @metrics, queries: @queries,
-                           readiness: Readiness.new(@site, @owner, @queries), owner: @owner,
+                           readiness: Readiness.new(@site, @owner, @queries), owner: @owner, status: @status,
                            commands: Commands::Intake.new(@options['command_bytes']))
         limit = ->(app) { BodyLimit.new(app, @options['command_bytes']) }
         @gate = Gate.new(limit.call(routes.freeze.app), -> { @rights }, @certificates)
@@ -107,7 +108,14 @@ module Simpkv
         @connections = Connections.new(@options['max_connections'], $stderr)
         @replicas = ReplicaWatch.new(@site, @options['compare_replicas_seconds'], $stderr)
         @queries = queries
+        @status = SiteStatus.new(@site, @owner, certificates: @certificates, replicas: @replicas, queries: @queries,
+                                                doctor: DoctorProcess.new(@settings[:doctor]), log: $stderr)
         @metrics = Metrics.new(@connections, *[CertificateMetrics.new(@certificates), @replicas, @queries].compact)
+      end
+
+      def stop_parts
+        @status.stop
+        @queries&.stop
       end
 
       # @return [Queries, nil]
@@ -185,5 +193,6 @@ require 'simpkv/server/certificate_metrics'
 require 'simpkv/server/metrics'
 require 'simpkv/server/open_api'
 require 'simpkv/server/queries'
+require 'simpkv/server/site_status'
 require 'simpkv/server/application'
 require 'simpkv/server/entrance'

@@ -44,13 +44,17 @@ RSpec.describe Simpkv::Estate::Counters do
     counters = estate({}).counters
     server = { 'uri' => 'ldap://ldap1', 'connects' => 1, 'retries' => {}, 'operations' => { 'get' => 2 }, 'tls' => nil }
     pool = { 'identity' => 'cn=admin', 'waits' => 0, 'servers' => [server] }
-    good = { 'time' => Time.now.utc.iso8601, 'pools' => [pool] }
+    good = { 'time' => Time.now.utc.iso8601, 'pid' => 1, 'version' => '1.1.0', 'pools' => [pool] }
     counters.put('host', good)
     expect(counters.recent).to eq('host' => good)
     servers = [7, {}, { 'uri' => 7 }, { 'connects' => 'many' }, { 'connects' => -1 }, { 'retries' => [] },
                { 'operations' => { 'get' => nil, 'put' => 'x' } }, { 'tls' => { 'certificate_ends' => 'soon' } }]
     pools = [7, {}, { 'identity' => nil }, { 'waits' => [] }, { 'servers' => {} },
              *servers.map { |each| { 'servers' => [each.is_a?(Hash) && each.any? ? server.merge(each) : each] } }]
+    [{ 'version' => 1 }, { 'pid' => 'x' }].each do |each|
+      counters.put('host', good.merge(each))
+      expect { counters.recent }.to raise_error(Simpkv::MalformedError, %r{counters/host}), each.inspect
+    end
     pools.each do |each|
       counters.put('host', good.merge('pools' => [each.is_a?(Hash) && each.any? ? pool.merge(each) : each]))
       expect { counters.recent }.to raise_error(Simpkv::MalformedError, %r{counters/host}), each.inspect

@@ -5,7 +5,7 @@ module Simpkv
     # The counters of the connections of each compiler: {Simpkv.stats}, by the name of the machine. With the option
     # `compiler_counters`, a process stores its own together with a report, at most once a minute:
     #
-    #     { 'time' => '2026-11-25T10:00:00Z', 'pid' => 4711, 'pools' => [...] }
+    #     { 'time' => '2026-11-25T10:00:00Z', 'pid' => 4711, 'version' => '1.1.0', 'pools' => [...] }
     #
     # The counters of a process begin with 0. They have no value and no password.
     class Counters < Documents
@@ -29,7 +29,7 @@ module Simpkv
       def due
         return {} unless @estate.options['compiler_counters'] && due?
 
-        { path(Audit.host.downcase) => Simpkv.stats.merge('time' => Time.now.utc.iso8601, 'pid' => Process.pid) }
+        { path(Audit.host.downcase) => Simpkv.stats.merge(about_process) }
       end
 
       # @return [Hash{String => Hash}] the counters of all compilers that have stored them within {LIFETIME}, by the
@@ -42,6 +42,10 @@ module Simpkv
 
       private
 
+      def about_process
+        { 'time' => Time.now.utc.iso8601, 'pid' => Process.pid, 'version' => VERSION }
+      end
+
       def due?
         now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
         @mutex.synchronize { now >= @next && (@next = now + SECONDS) }
@@ -49,6 +53,7 @@ module Simpkv
 
       def valid?(counters)
         counters.is_a?(Hash) && Statuses.time?(counters['time']) && counters['pools'].is_a?(Array) &&
+          [counters['version']].compact.all?(String) && [counters['pid']].compact.all?(Integer) &&
           counters['pools'].all? { |pool| pool?(pool) }
       end
 

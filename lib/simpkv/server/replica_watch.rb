@@ -2,6 +2,7 @@
 
 require 'simpkv/backend/server_comparison'
 require 'simpkv/server/exposition'
+require 'simpkv/status/servers'
 
 module Simpkv
   module Server
@@ -48,6 +49,16 @@ module Simpkv
         end
       end
 
+      # @param backend [String] its name
+      # @param server [String] its URI
+      # @return [Hash{String => Object}, nil] `ok`: whether the last comparison has succeeded; `time` of the last one
+      #   that has, in seconds since 1970, or nil; and its numbers of keys that are `missing`, `different` or `surplus`.
+      #   nil for a server that was not compared: the first one, or all before the first comparison
+      def lag(backend, server)
+        result = @mutex.synchronize { @results[[backend, server]] }
+        result && { 'ok' => result.ok, 'time' => result.time, **result.counts.transform_keys(&:to_s) }
+      end
+
       # @return [String] in the text format of Prometheus
       def text
         page = Exposition.new
@@ -79,7 +90,7 @@ module Simpkv
 
       # @param name [String] of a backend
       def compare(name)
-        first, *others = servers(name)
+        first, *others = Status::Servers.uris(@site.backend(name).settings)
         return if others.empty?
 
         comparison = nil
@@ -98,14 +109,6 @@ module Simpkv
       def fail_before(what, error)
         @mutex.synchronize { @errors += 1 }
         report(what, error)
-      end
-
-      # @return [Array<String>] the URIs, beginning with one that takes writes
-      def servers(name)
-        settings = @site.backend(name).settings
-        return [] unless settings['type'] == 'ldap'
-
-        settings.values_at('write_uri', 'ldap_uri').compact.flat_map(&:split).uniq
       end
 
       # @yieldreturn [Hash{Symbol => Array<String>}] the keys that differ, by kind

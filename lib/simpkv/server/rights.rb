@@ -62,11 +62,28 @@ module Simpkv
       def keys?(caller, request, environment, backend, below: false)
         return true if caller.owner? || caller.kind == :local
 
-        of(caller, request.request_method, request.path_info, below: below).any? do |right|
-          [[right.environments, environment || GLOBAL], [right.backends, backend]].all? do |list, name|
-            list.nil? || list.include?(name)
-          end
-        end
+        limits = [[:environments, environment || GLOBAL], [:backends, backend]]
+        limited(of(caller, request.request_method, request.path_info, below: below), limits).any?
+      end
+
+      # @param caller [Caller]
+      # @param name [String] of a key
+      # @param environment [String, nil] as for {#keys?}
+      # @param backend [String] as for {#keys?}
+      # @return [Boolean] whether the caller may know that the key exists
+      def key?(caller, name, environment, backend)
+        return true if caller.owner? || caller.kind == :local
+
+        limits = [[:environments, environment || GLOBAL], [:backends, backend]]
+        limited(of(caller, 'GET', "/v1/keys/#{name}"), limits).any?
+      end
+
+      # @param caller [Caller]
+      # @return [Boolean] whether the caller may know the names of all keys
+      def all_keys?(caller)
+        return true if caller.owner? || caller.kind == :local
+
+        of(caller, 'GET', '/v1/keys', below: true).any? { |right| right.environments.nil? && right.backends.nil? }
       end
 
       # @param caller [Caller]
@@ -83,6 +100,11 @@ module Simpkv
           right.kind == caller.kind && right.name == caller.name && right.verbs.include?(method) &&
             right.paths.any? { |each| each.cover?(path, below) }
         end
+      end
+
+      # @return [Array<Right>] those that are not limited to other names
+      def limited(rights, limits)
+        rights.select { |right| limits.all? { |list, name| right[list].nil? || right[list].include?(name) } }
       end
 
       def right(entry, where)

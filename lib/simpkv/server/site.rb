@@ -54,6 +54,12 @@ module Simpkv
         kept([:estate, caller.to_s]) { Estate.new(@options, @vardirs, @warn, node: caller.to_s) }
       end
 
+      # @return [Access::Site, nil] access control of the site; nil without the option `access`
+      # @raise [ConfigError]
+      def access
+        Access::Site.new(@options, @vardirs, @warn) if @options['access']
+      end
+
       # @return [Array<String>] the names of all backends
       def backend_names
         Config.backends_of(Backend.site_options(@options)).keys

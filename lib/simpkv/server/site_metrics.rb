@@ -3,6 +3,7 @@
 require 'time'
 require 'simpkv/server/exposition'
 require 'simpkv/server/problem'
+require 'simpkv/status/expiring_keys'
 
 module Simpkv
   module Server
@@ -10,10 +11,8 @@ module Simpkv
     # not answer holds no other. Thread-safe.
     class SiteMetrics
       SECONDS = 60
-      # A key that expires within this time counts as expiring.
-      SOON = 14 * 86_400
       UNKNOWN = 'unknown'
-      private_constant :SECONDS, :SOON, :UNKNOWN
+      private_constant :SECONDS, :UNKNOWN
 
       # @return [Hash{String => Hash}] the counters of compilers, by their names, as of the last {#text}
       attr_reader :compilers
@@ -114,25 +113,11 @@ module Simpkv
       # @return [Boolean] whether all keys of the backend could be read: a part of them has no metric
       def expiring(page, site, caller, name)
         _, store = site.store(caller, name)
-        counts = %w[globals environments].map { |root| expiring_below(store, root) }
-        return false unless counts.all?
-
-        page.gauge(:simpkv_keys_expiring, 'Keys that have expired or expire within 14 days.', counts.sum, backend: name)
+        count = Status::ExpiringKeys.new(name, store).count
+        page.gauge(:simpkv_keys_expiring, 'Keys that have expired or expire within 14 days.', count, backend: name)
         true
       rescue Error, ConfigError
         false
-      end
-
-      # @return [Integer, nil] nil if a key cannot be read
-      def expiring_below(store, root)
-        limit = Versions.now + SOON
-        count = 0
-        found = store.tree(root, required: false) do |_, document|
-          expires = Versions.expires(document) if document.include?('"expires"')
-          count += 1 if expires && expires < limit
-          nil
-        end
-        count if found[:errors].empty?
       end
     end
   end

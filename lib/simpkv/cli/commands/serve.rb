@@ -29,7 +29,7 @@ module Simpkv
         def run
           require_server
           Server::Service.new(configuration.site, binds: @binds, local_write: @local_write, vardir: @flags[:vardir],
-                                                  restart: command_line) do
+                                                  restart: command_line, doctor: doctor) do
             read_again
           end.run
           nil
@@ -71,6 +71,15 @@ module Simpkv
         rescue LoadError
           raise Failure.new("simpkv serve needs the gem simpkv-server: install it with 'gem install simpkv-server'",
                             Failure::UNAVAILABLE)
+        end
+
+        # @return [Array<String>, nil] the command that examines the same site; nil if its options are read only once
+        def doctor
+          return if @flags[:config] == DataFile::STREAM
+
+          words = { config: '-c', vardir: '--vardir' }.select { |name, _| @flags[name] }
+          [RbConfig.ruby, $PROGRAM_NAME, 'doctor', '--read-only', '-o', 'json',
+           *words.flat_map { |name, option| [option, @flags[name]] }]
         end
 
         # @return [Array<String>] the command that starts this process anew

@@ -1,0 +1,86 @@
+# frozen_string_literal: true
+
+require 'simpkv/server/problem'
+
+module Simpkv
+  module Server
+    # What a block has read last. A thread of its own reads when somebody asks and the last attempt is older than a
+    # period: so nothing is read that nobody looks at, and no request waits for a store that does not answer.
+    # Thread-safe.
+    class Latest
+      # - `value`: what was read last; nil before
+      # - `time`: when
+      # - `error`: why the last attempt failed; nil if it did not
+      Reading = Struct.new(:value, :time, :error)
+
+      # @param period [Numeric] seconds from the beginning of an attempt to that of the next one, at least
+      # @param log [IO] receives a line for an unexpected error
+      # @yieldreturn [Object] not nil
+      def initialize(period, log, &read)
+        @period = period
+        @log = log
+        @read = read
+        @mutex = Mutex.new
+        @done = ConditionVariable.new
+      end
+
+      # Starts to read, if that is due.
+      #
+      # @return [void]
+      def renew
+        @mutex.synchronize do
+          next if @running || (@begun && now - @begun < @period)
+
+          @running = true
+          @begun = now
+          Thread.new { perform }
+        end
+      end
+
+      # @param deadline [Float] of the monotonic clock, until which to wait for a thread that reads. If that would not
+      #   have been enough the last time, does not wait
+      # @return [Reading] the last one; without value and error if there is none
+      def get(deadline)
+        renew
+        @mutex.synchronize do
+          quick = @seconds.nil? || @begun + @seconds < deadline
+          left = deadline - now
+          while quick && @running && left.positive?
+            @done.wait(@mutex, left)
+            left = deadline - now
+          end
+          Reading.new(@value, @time, @error)
+        end
+      end
+
+      private
+
+      def perform
+        value = @read.call
+        finish do
+          @value = value
+          @time = Time.now.utc
+          @error = nil
+        end
+      rescue Problem, Error, ConfigError, SystemCallError => e
+        finish { @error = e.message }
+      rescue StandardError => e # A defect. Its message may have a value.
+        @log.write("simpkv: internal error: #{e.class.name} at #{e.backtrace&.first}\n")
+        finish { @error = "internal error: #{e.class.name}. The log of the service has its place" }
+      end
+
+      def finish
+        @mutex.synchronize do
+          yield
+          @seconds = now - @begun
+          @running = false
+          @done.broadcast
+        end
+      end
+
+      def now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+    end
+  end
+end

@@ -1,0 +1,17 @@
+# frozen_string_literal: true
+
+require 'simpkv/access/site'
+require 'simpkv/estate'
+require 'simpkv/status/compilers'
+require 'simpkv/status/drift'
+require 'simpkv/status/expiring_keys'
+require 'simpkv/status/node_counts'
+require 'simpkv/status/servers'
+
+module Simpkv
+  # What an operator wants to know of a site at one glance, as plain data: nodes, servers of directories, compilers,
+  # keys that expire soon, and what differs from the declared access rights. Nothing here writes to a store or returns
+  # a value of a key.
+  module Status
+  end
+end

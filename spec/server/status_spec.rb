@@ -1,0 +1,254 @@
+# frozen_string_literal: true
+
+require 'stringio'
+require_relative '../support/access_site'
+require_relative '../support/replica'
+require_relative 'server_helper'
+
+RSpec.describe 'The state of the site' do
+  include_context 'with a service', '--bind', 'tcp://127.0.0.1:0'
+
+  let(:estate) { Simpkv::Estate.new(options) }
+
+  before { make_estate }
+
+  # @return [Hash] a part, when it has been read
+  def part(name, from = client)
+    eventually(errors: RuntimeError) do
+      found = from.get('/v1/status').data.fetch(name)
+      found unless found['pending']
+    end
+  end
+
+  def seen(name, status, **more)
+    estate.statuses.put(name, { 'last_seen' => Time.now.utc.iso8601, 'status' => status }.merge(more))
+  end
+
+  it 'counts each node once, by what needs attention first' do
+    %w[failed changed unchanged].each { |status| seen("#{status}1", status) }
+    seen('noop1', 'unchanged', 'noop' => true)
+    seen('old1', 'failed', 'last_seen' => '2020-01-01T00:00:00Z')
+    seen('facts1', nil)
+    expect(part('nodes')).to include(
+      'total' => 6, 'expired' => 0, 'statuses' => { 'failed' => 1, 'unseen' => 1, 'changed' => 1, 'noop' => 1,
+                                                    'unchanged' => 1, 'unknown' => 1 }
+    )
+  end
+
+  it 'counts the runs of the last days, and says since when none is missing' do
+    3.times { estate.reports.save('web1', 'status' => 'changed') }
+    estate.reports.save('web1', 'status' => 'unchanged', 'noop' => true)
+    runs = eventually(errors: RuntimeError) do
+      found = part('runs')
+      found if found.key?('days')
+    end
+    expect(runs['days'].map { |day| day['date'] }).to eq(runs['days'].map { |day| day['date'] }.sort)
+    expect(runs['days'].length).to eq(14)
+    sums = runs['days'].flat_map { |day| day.except('date').to_a }.group_by(&:first)
+    expect(sums.transform_values { |pairs| pairs.sum(&:last) }).to include('changed' => 3, 'noop' => 1, 'failed' => 0)
+    expect(runs).to include('reports_per_node' => 5, 'complete_since' => nil)
+  end
+
+  it 'names keys that expire soon, and no value' do
+    client.put('/v1/keys/app1/token', 'value' => 'pl4nted', 'expires_after' => '1d')
+    client.put('/v1/keys/app1/later', 'value' => 1, 'expires_after' => '90d')
+    client.put('/v1/keys/all?global=true', 'value' => 1, 'expires_after' => '2d')
+    keys = part('expiring_keys')
+    expect(keys).to include('total' => 2, 'all' => true)
+    expect(keys['keys'].map { |key| key.values_at('backend', 'environment', 'name') })
+      .to eq([%w[default production app1/token], ['default', nil, 'all']])
+    expect(client.get('/v1/status').body).not_to include('pl4nted')
+  end
+
+  it 'has the findings of doctor, which stores nothing' do
+    File.binwrite(File.join(@root, 'globals/broken'), '')
+    doctor = part('doctor')
+    expect(doctor['counts']).to include('problem' => be > 0)
+    expect(doctor['findings']).to include(include('state' => 'problem', 'what' => "key 'globals/broken'"))
+    expect(store.list('globals')[:folders]).to eq(%w[estate])
+  end
+
+  it 'has the counters of compilers with their versions' do
+    Simpkv::Estate.new(options.merge('estate' => { 'compiler_counters' => true }))
+                  .reports.save('web1', 'status' => 'changed')
+    expect(part('compilers')['compilers']).to match(
+      [include('name' => Socket.gethostname.downcase, 'version' => Simpkv::VERSION, 'failures' => 0)]
+    )
+  end
+
+  it 'says that there is no access control, and no server of a directory' do
+    expect(part('access')).to include('configured' => false)
+    expect(part('servers')).to include('servers' => [])
+  end
+
+  it 'has the reason in place of a part that cannot be read, and all others' do
+    File.mkfifo(File.join(@root, 'globals/pipe'))
+    expect(part('expiring_keys')).to match('error' => include('globals/pipe'))
+    expect(part('nodes')).to include('total' => 0)
+  end
+
+  it 'takes no parameter, and no other method' do
+    expect(client.get('/v1/status?x=1').status).to eq(400)
+    expect(client.post('/v1/status', {}).status).to eq(405)
+  end
+
+  context 'without queries' do
+    let(:section) { { 'query_workers' => 0 } }
+
+    it 'says why it cannot count runs' do
+      expect(part('runs')['error']).to include("'query_workers' of 'server' is 0")
+    end
+  end
+
+  context 'with keys that a caller may not see' do
+    let(:section) do
+      { 'rights' => [{ 'user' => 'nobody', 'methods' => ['GET'], 'paths' => ['/v1/status'] },
+                     { 'user' => 'nobody', 'methods' => ['GET'], 'paths' => ['/v1/keys/app1/**'],
+                       'environments' => ['production'] }] }
+    end
+
+    it 'shows neither their names nor findings, which could have them' do
+      %w[app1/mine app2/other].each do |name|
+        client.put("/v1/keys/#{name}", 'value' => 1, 'expires_after' => '1d')
+      end
+      client.put('/v1/keys/app1/mine?environment=dev', 'value' => 1, 'expires_after' => '1d')
+      part('expiring_keys')
+      part('doctor')
+      File.chmod(0o755, service.folder)
+      as_nobody do
+        keys, doctor = client.get('/v1/status').data.values_at('expiring_keys', 'doctor')
+        keys['total'] == 1 && doctor.keys.sort == %w[counts time] &&
+          keys['keys'].map { |key| key.values_at('environment', 'name') } == [%w[production app1/mine]]
+      end
+    end
+  end
+end
+
+RSpec.describe 'The state of the servers of a directory' do
+  include_context 'with slapd', tls: true, more: Replica::SUPPLIER
+  include_context 'with a service'
+
+  let(:store) { open_store }
+  let(:section) { { 'compare_replicas_seconds' => 1 } }
+  let(:gone) { 'ldap://127.0.0.1:1' }
+  let(:backends) do
+    { 'default' => directory.options('type' => 'ldap', 'id' => id, 'write_uri' => directory.tls_uri,
+                                     'ldap_uri' => "#{@replica.uri} #{gone}",
+                                     'tls_cacert' => directory.certificates.cacert) }
+  end
+
+  around do |example|
+    Replica.run(directory, follows: false) do |server|
+      @replica = server
+      example.run
+    end
+  end
+
+  it 'has each server, with the time of a read, and the keys by which it differs' do
+    make_estate
+    servers = eventually(errors: RuntimeError) do
+      found = client.get('/v1/status').data['servers']['servers'].to_a.to_h { |server| [server['uri'], server] }
+      found if found.dig(@replica.uri, 'lag')
+    end
+    expect(servers[directory.tls_uri]).to include('writes' => true, 'state' => 'up', 'latency_ms' => be > 0,
+                                                  'lag' => nil, 'certificate_days' => be >= 0)
+    expect(servers[@replica.uri]).to include('writes' => false, 'certificate_days' => nil,
+                                             'lag' => include('ok' => true, 'missing' => be > 0))
+    expect(servers[gone]).to include('state' => 'down', 'error' => include(gone))
+  end
+end
+
+RSpec.describe 'The drift of access rights' do
+  before { require 'simpkv/server' }
+
+  around do |example|
+    @access = AccessDirectory.new(Slapd, 'plain').tap(&:start)
+    example.run
+  ensure
+    @access.stop
+  end
+
+  let(:options) do
+    access = { 'users_dn' => AccessDirectory::USERS_DN, 'roles_dn' => AccessDirectory::ROLES_DN,
+               'config_dn' => AccessDirectory::CONFIG_DN, 'config_pw_file' => @access.server.password_file }
+    { 'backends' => { 'default' => { 'type' => 'ldap' }.merge(@access.settings) }, 'access' => access }
+  end
+
+  def drift
+    site = Simpkv::Server::Site.new(options, nil, ->(_) {})
+    Simpkv::Status::Drift.of(site.access)
+  end
+
+  it 'counts what apply would do, and members that it would leave' do
+    AccessSite.new(@access, users: 2, roles: 1, bindings: 1).apply
+    expect(drift).to eq('differences' => 0, 'conflicts' => 0, 'warnings' => 0)
+    @access.root.modify_entry(@access.role_dn('r0'), [[:delete, 'member', [@access.user_dn('u0')]]])
+    expect(drift).to include('differences' => 1)
+    @access.root.modify_entry(@access.role_dn('r0'), [[:add, 'member', [@access.user_dn('u1')]]])
+    expect(drift).to include('differences' => 2)
+  end
+end
+
+RSpec.describe 'What was read last' do
+  before { require 'simpkv/server' }
+
+  let(:log) { StringIO.new }
+  let(:answers) { Queue.new }
+
+  def latest(period = 0)
+    @latest ||= Simpkv::Server::Latest.new(period, log) { answers.pop.call }
+  end
+
+  def soon(seconds = 10)
+    Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
+  end
+
+  it 'is not waited for longer than the deadline' do
+    expect(latest.get(soon(0.01)).to_h.values).to eq([nil, nil, nil])
+    answers << -> { 7 }
+    expect(latest.get(soon).value).to eq(7)
+  end
+
+  it 'stays for its period, and is read by one thread' do
+    reads = 0
+    latest = Simpkv::Server::Latest.new(3600, log) { reads += 1 }
+    expect(Array.new(3) { latest.get(soon).value } + [reads]).to eq([1, 1, 1, 1])
+  end
+
+  it 'goes with an error, and the next reading is tried nevertheless' do
+    answers << -> { 1 } << -> { raise Simpkv::UnavailableError, 'gone' } << -> { 2 }
+    expect(latest.get(soon)).to have_attributes(value: 1, error: nil)
+    expect(latest.get(soon)).to have_attributes(value: 1, error: 'gone', time: be_a(Time))
+    expect(latest.get(soon)).to have_attributes(value: 2, error: nil)
+  end
+
+  it 'shows no message of an unexpected error' do
+    answers << -> { raise 'pl4nted' }
+    expect(latest.get(soon).error).to include('RuntimeError')
+    expect([latest.get(soon(0.01)).error, log.string].join).not_to include('pl4nted')
+  end
+end
+
+RSpec.describe 'The process of doctor' do
+  before { require 'simpkv/server' }
+
+  def findings(*command)
+    Simpkv::Server::DoctorProcess.new(command).findings
+  end
+
+  it 'is an error if it prints no findings, fails, or does not exist' do
+    expect { findings('sh', '-c', 'echo x') }.to raise_error(Simpkv::UnavailableError, /did not print/)
+    expect { findings('sh', '-c', 'echo no >&2; exit 78') }.to raise_error(Simpkv::UnavailableError, /failed: no/)
+    expect { findings('/nonexistent') }.to raise_error(Simpkv::UnavailableError, /cannot be started/)
+    expect { Simpkv::Server::DoctorProcess.new(nil).findings }.to raise_error(Simpkv::InvalidError, /standard input/)
+  end
+
+  it 'ends with the service' do
+    process = Simpkv::Server::DoctorProcess.new(%w[sleep 1000])
+    thread = Thread.new { process.findings }
+    thread.report_on_exception = false
+    eventually(errors: RuntimeError) { process.instance_variable_get(:@pid) }
+    process.stop
+    expect { thread.value }.to raise_error(Simpkv::UnavailableError, /failed/)
+  end
+end
