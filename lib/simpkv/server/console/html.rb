@@ -3,6 +3,7 @@
 require 'erubi'
 require 'rack'
 require 'time'
+require 'simpkv/server/console/tree'
 
 module Simpkv
   module Server
@@ -16,7 +17,9 @@ module Simpkv
         STATUSES = %w[failed changed unchanged noop unseen].freeze
         # Of a number in a query.
         MOST = 999_999_999
-        private_constant :UNITS, :STATUSES, :MOST
+        # Bytes of an address in a table of which there are many.
+        LINK = 600
+        private_constant :UNITS, :STATUSES, :MOST, :LINK
 
         # @param text [Object]
         # @return [String] HTML
@@ -63,13 +66,25 @@ module Simpkv
         end
 
         # @param value [Object] of JSON
-        # @return [String] HTML: a tree whose branches open without a script
-        def tree(value)
-          case value
-          when Hash then branches(value.sort_by { |name, _| name.to_s })
-          when Array then branches(value.each_with_index.map { |member, index| [index, member] })
-          else "<code>#{h(value.nil? ? 'null' : value)}</code>"
-          end
+        # @return [String] HTML: a tree whose branches open without a script. With a block: see {Tree}
+        def tree(value, at = [], &link)
+          Tree.new(at, &link).html(value)
+        end
+
+        # @param text [Object]
+        # @param length [Integer] the number of characters that a page shows
+        # @return [String] at most so many. A page that calls this has a link to the whole
+        def cut(text, length = 120)
+          text = text.to_s
+          text.length > length ? "#{text[0, length]}…" : text
+        end
+
+        # @param text [String]
+        # @param address [String]
+        # @return [String] HTML: a link in a table. Somebody else's name may be too long for one
+        def linked(text, address)
+          text = h(cut(text))
+          address.bytesize > LINK ? text : %(<a href="#{h(address)}">#{text}</a>)
         end
 
         # @param total [Integer] the number of rows
@@ -83,6 +98,16 @@ module Simpkv
           links << %(<a rel="next" href="#{h(here(offset: last))}">Next</a>) if last < total
           shown = total.zero? ? 'nothing found' : "#{offset + 1} to #{last} of #{total}"
           %(<nav class="pager" aria-label="Pages"><span>#{shown}</span>#{links.join}</nav>)
+        end
+
+        # @param name [String] of a parameter of the query
+        # @return [String] what it is; empty for nothing
+        # @raise [Problem] it is no text
+        def given(name)
+          value = request.GET[name]
+          return value.to_s if value.nil? || (value.is_a?(String) && value.valid_encoding?)
+
+          raise Problem.new(400, "the parameter '#{name}' must be a text")
         end
 
         # @param name [String] of a parameter of the query
@@ -102,19 +127,6 @@ module Simpkv
           count = (count / unit).floor
           text = "#{count} #{name}#{'s' unless count == 1}"
           seconds.negative? ? "#{text} ago" : "in #{text}"
-        end
-
-        def branches(members)
-          return '<code>(empty)</code>' if members.empty?
-
-          %(<ul class="tree">#{members.map { |name, member| branch(name, member) }.join}</ul>)
-        end
-
-        def branch(name, member)
-          name = %(<span class="name">#{h(name)}</span>)
-          return "<li>#{name} #{tree(member)}</li>" unless member.is_a?(Enumerable) && member.any?
-
-          "<li><details><summary>#{name} <small>#{member.length}</small></summary>#{tree(member)}</details></li>"
         end
       end
     end
