@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/estate/ordered_exports'
 require 'simpkv/estate/saving'
 
 module Simpkv
@@ -14,6 +15,18 @@ module Simpkv
     class Exports
       # The documents of all types. The folder of a type has a marker if the marker of the exports names the type.
       class ByType < Documents
+        # Replaces or deletes a document.
+        #
+        # @param stored [Stored, nil] what is stored: see {Documents#readable}
+        # @param list [Array<Hash>, nil] nil to delete it
+        # @return [void]
+        # @raise [ConflictError, ExistsError] another writer has changed it since
+        def exchange(type, certname, stored, list)
+          return replace(path(type, certname), stored, list) if list
+
+          CompareAndSwap.overtaken unless stored.nil? || delete_expected(type, certname, stored.document)
+        end
+
         private
 
         def listed(names, &block)
@@ -45,13 +58,33 @@ module Simpkv
       # @raise [ConflictError] others kept saving exports of this node
       # @raise [Error]
       def save(certname, resources, environment)
-        documents = resources.transform_values { |list| Codec.encode(list) }
-        digests = documents.transform_values { |document| Documents.digest(document) }
-        members = { 'environment' => environment, 'exports' => digests }
+        documents, members = encoded(resources, environment)
         @saving.repeat(certname, @estate.inventory.take(certname)) do |stored, token|
           next if current?(stored, members)
 
           store(certname, token, stored, documents, seen(members), before(certname, stored))
+        end
+      end
+
+      # As {#save}, for saves of which the order is known, and not always that in which they arrive. A save that learns
+      # that a later one has begun ends, and puts back what it has replaced. The caller has entered that this one has
+      # begun.
+      #
+      # @param certname [String]
+      # @param resources [Hash{String => Array<Hash>}]
+      # @param environment [String]
+      # @yieldreturn [Boolean] whether a later save has begun
+      # @return [void]
+      # @raise [ConflictError] others kept saving exports of this node
+      # @raise [Error]
+      def save_in_order(certname, resources, environment, &later)
+        _, members = encoded(resources, environment)
+        ordered = OrderedExports.new(@documents, certname, &later)
+        @saving.repeat(certname, @estate.inventory.take(certname)) do |stored, token|
+          next withdraw(certname, token, stored, ordered) if ordered.overtaken?
+          next if current?(stored, members)
+
+          store_in_order(certname, token, stored, resources, seen(members), ordered)
         end
       end
 
@@ -177,6 +210,13 @@ module Simpkv
           (tags.nil? || (tags.is_a?(Array) && tags.all?(String)))
       end
 
+      # @return [Array(Hash, Hash)] the documents by type, and the members of the record that belong to them
+      def encoded(resources, environment)
+        documents = resources.transform_values { |list| Codec.encode(list) }
+        digests = documents.transform_values { |document| Documents.digest(document) }
+        [documents, { 'environment' => environment, 'exports' => digests }]
+      end
+
       def current?(stored, members)
         record = stored&.value
         record && !record['saving'] && members.all? { |name, value| record[name] == value } &&
@@ -190,8 +230,7 @@ module Simpkv
       # @param documents [Hash{String => String}] by type
       # @return [Integer] the number of documents that were deleted
       def store(certname, token, stored, documents, members, before)
-        wanted = members['exports']
-        changed = (wanted.keys | before.keys).reject { |type| before[type] && before[type] == wanted[type] }
+        changed = changed(members['exports'], before)
         deleted = 0
         if changed.any?
           stored = mark(certname, token, stored, before, changed) unless marked?(token, stored, changed)
@@ -199,6 +238,47 @@ module Simpkv
         end
         finish(certname, token, stored, members)
         deleted
+      end
+
+      # @return [Array<String>] the types of which a document must be written or deleted
+      def changed(wanted, before)
+        (wanted.keys | before.keys).reject { |type| before[type] && before[type] == wanted[type] }
+      end
+
+      # Enters its digests in any case: an earlier save that is on its way puts back what it replaces.
+      def store_in_order(certname, token, stored, resources, members, ordered)
+        before = before(certname, stored)
+        changed = changed(members['exports'], before)
+        if changed.any?
+          stored = mark(certname, token, stored, before, changed) unless marked?(token, stored, changed)
+          ordered.begin
+          return withdraw(certname, token, stored, ordered) if ordered.overtaken?
+
+          @estate.markers.add_types(changed & resources.keys)
+          ordered.write(changed.to_h { |type| [type, resources[type]] })
+        end
+        record, = @saving.leave(stored&.value || {}, token)
+        @estate.inventory.replace_stored(certname, stored, record.merge(members))
+      end
+
+      # Ends a save that another one has overtaken. If no other is on its way, the record gets the digests that a save
+      # which has died lacks.
+      def withdraw(certname, token, stored, ordered)
+        record = stored&.value
+        return unless record && @saving.of(record).key?(token)
+
+        ordered.restore(record['exports'])
+        left, others = @saving.leave(record, token)
+        exports = others ? record['exports'] : completed(certname, record['exports'])
+        @estate.inventory.replace_stored(certname, stored, left.merge('exports' => exports))
+      end
+
+      # @return [Hash{String => String, nil}] with the digests of the documents that are stored, where there was none
+      def completed(certname, exports)
+        without = exports.select { |_, digest| digest.nil? }.keys
+        found = documents(certname, without).reject { |_, value| value.is_a?(NotFoundError) }
+        digests = found.transform_values { |value| value.is_a?(Error) ? nil : Documents.digest(Codec.encode(value)) }
+        exports.reject { |type, _| without.include?(type) }.merge(digests)
       end
 
       # @return [Hash{String => String, nil}] the digests of documents that may be stored, by type. Without a list in

@@ -8,9 +8,19 @@ module Simpkv
       # The time of the last catalog of a node, by the clock of its compiler, in the status of the node.
       class CatalogTimes
         MEMBER = 'catalog_timestamp'
+        # The member of a stored catalog that has its time.
+        PRODUCED = 'producer_timestamp'
         # A member of a status that tells an import from a run.
         IMPORTED = 'imported'
         private_constant :MEMBER, :IMPORTED
+
+        # @param stored [Object] a time that was entered
+        # @param time [Time]
+        # @return [Boolean] whether the first one is later; false if it is no time
+        def self.later?(stored, time)
+          stored = Payload.time(stored) if stored.is_a?(String)
+          stored.is_a?(Time) && stored > time.floor(3)
+        end
 
         # @param estate [Estate]
         # @param certname [String]
@@ -26,28 +36,29 @@ module Simpkv
           later?(@statuses.readable(@certname)&.value, time)
         end
 
-        # Enters the time of a catalog, and of the run, unless a newer catalog has been stored meanwhile.
+        # Enters the time of a catalog, and of the run, unless a newer catalog has been entered before.
         #
         # @param time [Time]
         # @param environment [String]
-        # @return [void]
+        # @return [Boolean] whether it was entered
         # @raise [Error]
         def enter(time, environment)
+          newer = false
           @statuses.update(@certname) do |status|
-            next if later?(status, time)
+            newer = later?(status, time)
+            next if newer
 
             (status || {}).reject { |name, _| name == IMPORTED }
                           .merge('last_seen' => Time.now.utc.iso8601, 'environment' => environment,
                                  MEMBER => time.iso8601(3))
           end
+          !newer
         end
 
         private
 
         def later?(status, time)
-          stored = status && status[MEMBER]
-          stored = Payload.time(stored) if stored.is_a?(String)
-          stored.is_a?(Time) && stored > time.floor(3)
+          !status.nil? && self.class.later?(status[MEMBER], time)
         end
       end
     end

@@ -35,7 +35,7 @@ module Simpkv
           @exports = Estate::PuppetDBData.exports(exported)
         end
 
-        # Does nothing if a newer catalog is stored.
+        # Does nothing if a newer catalog is stored, or is being stored: two compilers may have compiled for one node.
         #
         # @param estate [Estate]
         # @return [void]
@@ -44,13 +44,20 @@ module Simpkv
           times = CatalogTimes.new(estate, @certname)
           return if times.newer?(@time)
 
-          estate.exports.save(@certname, @exports, @environment)
-          estate.catalogs.put(@certname, catalog) if estate.options['catalogs']
-          # The status goes last: a change of it tells the index of queries that the other documents are there.
-          times.enter(@time, @environment)
+          # Before a change of the status or the inventory: it tells the index of queries that the catalog is there.
+          save_catalog(estate.catalogs) if estate.options['catalogs']
+          return unless times.enter(@time, @environment)
+
+          estate.exports.save_in_order(@certname, @exports, @environment) { times.newer?(@time) }
         end
 
         private
+
+        def save_catalog(catalogs)
+          catalogs.update(@certname) do |stored|
+            catalog unless stored.is_a?(Hash) && CatalogTimes.later?(stored[CatalogTimes::PRODUCED], @time)
+          end
+        end
 
         def resource(payload)
           reference(payload)
@@ -81,6 +88,7 @@ module Simpkv
           known = Set.new(@resources.map { |each| "#{each['type']}[#{each['title']}]" })
           edges = @edges.select { |edge| edge.values.all? { |reference| known.include?(reference) } }
           { 'tags' => [], 'name' => @certname, **@members, 'catalog_format' => FORMAT, 'environment' => @environment,
+            CatalogTimes::PRODUCED => @time.iso8601(3),
             'resources' => @resources.map { |each| stored(each) }, 'edges' => edges, 'classes' => classes }
         end
 
