@@ -45,6 +45,7 @@ module Changed
     'lib/puppet' => %w[spec/functions spec/conformance],
     'lib/' => %w[spec/unit], 'ext/simpkv/' => %w[spec/unit/{binding,native,store,memory,codec}*_spec.rb],
     'schema/' => %w[spec/integration/{schema,directory_setup}_spec.rb], 'bin/' => %w[spec/package/commands_spec.rb],
+    'examples/console/' => %w[spec/console/browser_spec.rb spec/package/commands_spec.rb],
     'examples/' => %w[spec/package/commands_spec.rb], 'docs/' => %w[spec/unit/documentation_spec.rb],
     'README.md' => %w[spec/unit/documentation_spec.rb], 'CONTRIBUTING.md' => %w[spec/unit/documentation_spec.rb]
   }.freeze

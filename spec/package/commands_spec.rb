@@ -108,6 +108,16 @@ RSpec.describe 'bin/demo' do
     end
   end
 
+  it 'shows the pages of the console, and stops the service' do
+    Dir.mktmpdir do |folder|
+      said = demo('console', folder)
+      pages = File.readlines(File.join(Packages::ROOT, 'examples/console/pages.txt'), chomp: true).grep_v(/\A#/)
+      expect(said.scan(/^  200 (.*)$/).flatten).to eq(pages)
+      expect(said).to include('The service is stopped.')
+      expect(Dir.children(folder)).to eq([])
+    end
+  end
+
   it 'exports and collects resources in temporary files and in a directory, and removes them' do
     Dir.mktmpdir do |folder|
       said = demo('estate', folder)

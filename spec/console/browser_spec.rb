@@ -1,0 +1,64 @@
+# frozen_string_literal: true
+
+require_relative '../support/sample_console'
+require_relative '../support/slapd'
+
+# Chromium looks at each page of a site with 1,000 nodes: examples/console/pages.txt names the pages.
+RSpec.describe 'The console in a browser', needs: :cext do
+  before(:context) { @console = SampleConsole.new(1000, 3) }
+
+  after(:context) { @console&.remove }
+
+  let(:browser) { @console.browser }
+
+  # @yieldparam browser [Browser] with each page
+  # @return [Array<String>] all that the block returns, and the messages of the browser
+  def walk(&block)
+    SampleConsole.paths.flat_map { |path| block.call(browser.visit(path)) } + browser.messages
+  end
+
+  context 'over files' do
+    before(:context) { @console.start }
+
+    after(:context) { @console.stop }
+
+    before { browser.script = true }
+
+    it 'shows each page as a whole, and with no violation of WCAG 2.2 AA in light and dark colors' do
+      expect(walk { |page| page.faults + page.violations }).to eq([])
+    end
+
+    it 'shows each page without script' do
+      browser.script = false
+      expect(walk(&:faults)).to eq([])
+    end
+
+    it 'leads to the content, through the menu and to the result of a form with Tab and Enter' do
+      browser.visit('/')
+      expect(browser.tab_to('a.skip')).to eq([])
+      browser.press(:enter)
+      expect(browser.count('main:focus')).to eq(1)
+      browser.visit('/')
+      expect(browser.tab_to('nav a[href="/nodes"]')).to eq([])
+      browser.press(:enter)
+      expect(browser.page.current_url).to end_with('/nodes')
+    end
+  end
+
+  context 'over a directory' do
+    before(:context) do
+      @directory = Slapd.new(limits: true).tap(&:start)
+      @console.start_over(@directory)
+    end
+
+    after(:context) do
+      @console.stop
+      @directory&.stop
+    end
+
+    it 'shows each page without script' do
+      browser.script = false
+      expect(walk(&:faults)).to eq([])
+    end
+  end
+end

@@ -1,0 +1,198 @@
+# frozen_string_literal: true
+
+require 'bundler'
+require 'ferrum'
+require 'json'
+require_relative 'eventually'
+
+# Chromium with one page, and what it says about the page.
+#
+#   browser = Browser.new('http://127.0.0.1:8080')
+#   browser.visit('/nodes').faults # => []
+class Browser
+  include Eventually
+
+  PATH = '/usr/bin/chromium'
+  # Beside these, Ferrum would turn off the same-origin policy. Root cannot use Chromium's sandbox.
+  OPTIONS = %w[no-sandbox no-first-run no-startup-window disable-background-networking disable-component-update
+               disable-default-apps disable-extensions disable-sync disable-gpu hide-scrollbars mute-audio]
+            .to_h { |name| [name, nil] }.merge('headless' => 'new', 'force-color-profile' => 'srgb',
+                                               'password-store' => 'basic', 'remote-allow-origins' => '*').freeze
+  WIDE = { width: 1280, height: 900 }.freeze
+  # The width of a page that is enlarged to 400 % (WCAG 1.4.10).
+  NARROW = { width: 320, height: 800 }.freeze
+  # The file that bin/setup installs.
+  AXE = File.join(Bundler.settings[:path].to_s, 'npm/node_modules/axe-core/axe.min.js')
+  TAGS = %w[wcag2a wcag2aa wcag21a wcag21aa wcag22aa].freeze
+  # The rules whose outcome depends on colors.
+  COLORS = %w[color-contrast link-in-text-block].freeze
+  BYTES_MAX = 100_000
+  SECONDS = 60
+  private_constant :PATH, :OPTIONS, :WIDE, :NARROW, :AXE, :TAGS, :COLORS, :BYTES_MAX, :SECONDS
+
+  # @param address [String] such as http://127.0.0.1:8080
+  def initialize(address)
+    @address = address
+    @messages = []
+    @settled = 0
+    @chromium = Ferrum::Browser.new(
+      browser_path: PATH, browser_options: OPTIONS, ignore_default_browser_options: true, base_url: address,
+      timeout: SECONDS, process_timeout: SECONDS, window_size: WIDE.values, pending_connection_errors: true
+    )
+    @page = @chromium.create_page
+    listen
+  end
+
+  # @return [Ferrum::Page]
+  attr_reader :page
+
+  # @return [Array<String>] dialogs, errors and warnings of the pages so far, each with its page
+  def messages
+    settle
+    @messages
+  end
+
+  def quit
+    @chromium.quit
+  end
+
+  # Turns script on or off for the next pages.
+  def script=(enabled)
+    page.command('Emulation.setScriptExecutionDisabled', value: !enabled)
+  end
+
+  # @param scheme [String] light or dark
+  def scheme=(scheme)
+    page.command('Emulation.setEmulatedMedia', features: [{ name: 'prefers-color-scheme', value: scheme }])
+  end
+
+  # @param path [String]
+  # @return [Browser] self
+  def visit(path)
+    @path = path
+    page.network.clear(:traffic)
+    page.go_to(path)
+    self
+  end
+
+  # @return [Array<String>] what is wrong with the page as every page must be: its status, heading, size, width, and
+  #   requests to other hosts. The messages are in {#messages}
+  def faults
+    settle
+    document, *others = page.network.traffic
+    [*("the status is #{document.response.status}" unless document.response.status == 200),
+     *(count('h1') == 1 ? [] : ["it has #{count('h1')} headings h1"]),
+     *("it has #{size(document)} bytes" if size(document) > BYTES_MAX), *wide,
+     *others.map(&:url).reject { |url| url.start_with?("#{@address}/") }.map { |url| "it asks #{url}" }]
+      .map { |fault| "#{@path}: #{fault}" }
+  end
+
+  # @return [Array<String>] violations that axe finds in the light colors, and those in the dark ones
+  def violations
+    light = axe(runOnly: TAGS)
+    self.scheme = 'dark'
+    light + axe(runOnly: { type: 'rule', values: COLORS }).map { |violation| "#{violation} (dark)" }
+  ensure
+    self.scheme = 'light'
+  end
+
+  # @param selector [String]
+  # @return [Integer] the number of elements
+  def count(selector)
+    page.evaluate("document.querySelectorAll(#{JSON.generate(selector)}).length")
+  end
+
+  # Writes a picture of the page, as wide as the window and at most twice as high.
+  #
+  # @param file [String] a PNG
+  # @return [void]
+  def save(file)
+    height = [page.evaluate('document.documentElement.scrollHeight'), WIDE[:height] * 2].min
+    page.set_viewport(**WIDE, height: height)
+    page.screenshot(path: file)
+  ensure
+    page.set_viewport(**WIDE)
+  end
+
+  # Presses keys, and waits for the page that they may lead to.
+  def press(*keys)
+    page.keyboard.type(*keys)
+    page.network.wait_for_idle
+  end
+
+  # Presses Tab until an element has the focus.
+  #
+  # @param selector [String]
+  # @return [Array<String>] the elements on the way whose focus nobody sees
+  def tab_to(selector)
+    hidden = []
+    200.times do
+      press(:tab)
+      hidden << focused unless focus_visible?
+      return hidden if page.evaluate("document.activeElement.matches(#{JSON.generate(selector)})")
+    end
+    raise "Tab does not lead to #{selector}"
+  end
+
+  private
+
+  def listen
+    page.on('Runtime.consoleAPICalled') { |event| note(event.fetch('args').map { |each| each['value'] }.join(' ')) }
+    page.on('Runtime.exceptionThrown') { |event| note(event.dig('exceptionDetails', 'exception', 'description')) }
+    page.on('Log.entryAdded') { |event| note(event.dig('entry', 'text')) }
+    page.on(:dialog) do |dialog|
+      note("a dialog: #{dialog.message}")
+      dialog.accept
+    end
+  end
+
+  def note(text)
+    number = text.to_s[/\Asettled (\d+)\z/, 1]
+    number ? @settled = Integer(number) : @messages << "#{@path}: #{text}"
+  end
+
+  # Waits until all events before now have arrived.
+  def settle
+    number = @settled + 1
+    page.evaluate("console.debug('settled #{number}')")
+    eventually(errors: RuntimeError) { @settled == number }
+  end
+
+  def size(exchange)
+    page.command('Network.getResponseBody', requestId: exchange.request.id).fetch('body').bytesize
+  end
+
+  def wide
+    page.set_viewport(**NARROW)
+    width = page.evaluate('document.documentElement.scrollWidth')
+    width > NARROW[:width] ? ["it is #{width} pixels wide where there are #{NARROW[:width]}"] : []
+  ensure
+    page.set_viewport(**WIDE)
+  end
+
+  def axe(options)
+    # The page's Content-Security-Policy does not hold for DevTools.
+    page.command('Runtime.evaluate', expression: File.read(AXE)) unless page.evaluate('typeof axe === "object"')
+    found = page.evaluate_async(<<~JS, SECONDS)
+      const done = arguments[0];
+      axe.run(document, { resultTypes: ['violations'], ...#{JSON.generate(options)} })
+         .then(result => done(result.violations.map(each => [each.id, each.nodes.map(node => node.html)])))
+         .catch(error => done([['error', [String(error)]]]));
+    JS
+    found.map { |rule, nodes| "#{@path}: #{rule}: #{nodes.first(3).join(' ')}" }
+  end
+
+  def focused
+    "#{@path}: #{page.evaluate('document.activeElement.outerHTML.slice(0, 200)')}"
+  end
+
+  def focus_visible?
+    page.evaluate(<<~JS)
+      (() => {
+        const box = document.activeElement.getBoundingClientRect();
+        const style = getComputedStyle(document.activeElement);
+        return box.width > 0 && box.left >= 0 && style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2;
+      })()
+    JS
+  end
+end

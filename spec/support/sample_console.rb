@@ -1,0 +1,99 @@
+# frozen_string_literal: true
+
+require 'fileutils'
+require 'json'
+require 'uri'
+require_relative '../../examples/console/sample_estate'
+require_relative 'browser'
+require_relative 'eventually'
+require_relative 'scratch'
+require_relative 'service'
+
+# The service over the store of a SampleEstate, for specs that look at its pages.
+class SampleConsole
+  include Eventually
+
+  # @return [Array<String>] the paths of all pages
+  def self.paths
+    File.readlines(File.expand_path('../../examples/console/pages.txt', __dir__), chomp: true).grep_v(/\A#/)
+  end
+
+  # @return [Service]
+  attr_reader :service
+
+  # @param count [Integer] of nodes
+  # @param reports [Integer] of each node
+  def initialize(count, reports)
+    @count = count
+    @folder = Scratch.make('console')
+    @site = SampleEstate.site(@folder)
+    SampleEstate.make(@site, count, reports: reports)
+  end
+
+  # @return [Simpkv::Store] with which an example changes the data before the service starts
+  def store
+    @store ||= Simpkv::Store.open('file', @site.dig('backends', 'default').slice('root_path'))
+  end
+
+  # Starts the service, which may change everything, and waits for the index of queries.
+  #
+  # @return [SampleConsole] self
+  def start
+    serve(@site)
+    self
+  end
+
+  # Starts the service over a directory with the same data.
+  #
+  # @param directory [DirectoryServer]
+  # @return [SampleConsole] self
+  def start_over(directory)
+    options = directory.options('type' => 'ldap', 'id' => 'console')
+    copy(Simpkv::Store.open('ldap', options.reject { |name, _| name == 'type' }))
+    index = File.join(@folder, 'index_of_directory')
+    serve(@site.merge('backends' => { 'default' => options }, 'server' => { 'index' => index }))
+    self
+  end
+
+  # @return [Browser]
+  def browser
+    @browser ||= Browser.new(address)
+  end
+
+  # @return [String] such as http://127.0.0.1:8080
+  def address
+    @service.addresses.find { |place| place.start_with?('tcp:') }.sub('tcp:', 'http:')
+  end
+
+  # Stops the service and the browser. The data stay.
+  def stop
+    @browser&.quit
+    @service&.stop
+    @browser = @service = nil
+  end
+
+  def remove
+    stop
+    FileUtils.remove_entry(@folder)
+  end
+
+  private
+
+  def serve(site)
+    @service = Service.new(site, '--bind', 'tcp://127.0.0.1:0', '--local-write').tap(&:start)
+    query = URI.encode_www_form('query' => 'facts[count()] { name = "role" }')
+    eventually(within: 120, errors: RuntimeError) do
+      answer = @service.client.get("/pdb/query/v4?#{query}")
+      answer.status == 200 && answer.data == [{ 'count' => @count }]
+    end
+  end
+
+  def copy(directory)
+    documents = %w[environments globals].flat_map do |folder|
+      store.tree(folder)[:keys].map { |key, document| ["#{folder}/#{key}", document] }
+    end
+    directory.put_many(documents.to_h).each_value { |result| raise result if result.is_a?(Exception) }
+  ensure
+    directory.close
+  end
+end
