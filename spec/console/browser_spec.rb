@@ -11,6 +11,8 @@ RSpec.describe 'The console in a browser', needs: :cext do
 
   let(:browser) { @console.browser }
 
+  before { browser.reset }
+
   # @yieldparam browser [Browser] with each page
   # @return [Array<String>] all that the block returns, and the messages of the browser
   def walk(&block)
@@ -21,8 +23,6 @@ RSpec.describe 'The console in a browser', needs: :cext do
     before(:context) { @console.start }
 
     after(:context) { @console.stop }
-
-    before { browser.script = true }
 
     it 'shows each page as a whole, and with no violation of WCAG 2.2 AA in light and dark colors' do
       expect(walk { |page| page.faults + page.violations }).to eq([])

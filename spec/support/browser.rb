@@ -46,10 +46,16 @@ class Browser
   # @return [Ferrum::Page]
   attr_reader :page
 
-  # @return [Array<String>] dialogs, errors and warnings of the pages so far, each with its page
+  # @return [Array<String>] dialogs, errors and warnings of the pages since the last {#reset}, each with its page
   def messages
     settle
     @messages
+  end
+
+  # Forgets the messages, and turns script on, for the next example.
+  def reset
+    self.script = true
+    messages.clear
   end
 
   def quit
