@@ -136,3 +136,4 @@ end
 
 require 'simpkv/server/console/chart'
 require 'simpkv/server/console/overview'
+require 'simpkv/server/console/rules'

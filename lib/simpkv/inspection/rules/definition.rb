@@ -23,6 +23,7 @@ module Simpkv
         # The fields that nobody but {Rules} sets.
         ASSIGNED = %w[created_at updated_at].freeze
 
+        # Of stored rules; built-in ones may have others.
         PRIORITIES = (0..9999).freeze
         UUID = /\A\h{8}-\h{4}-\h{4}-\h{4}-\h{12}\z/.freeze
         TIME = /\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z\z/.freeze
@@ -37,7 +38,7 @@ module Simpkv
           'conditions' => [->(value) { value.is_a?(Array) }, 'a list'],
           'actions' => [->(value) { value.is_a?(Array) }, 'a list']
         }.freeze
-        private_constant :PRIORITIES, :UUID, :TIME, :LISTED
+        private_constant :UUID, :TIME, :LISTED
 
         # In front of a message of the core.
         PREFIX = /\Arule (\h{8}-[\h-]{27}): /.freeze

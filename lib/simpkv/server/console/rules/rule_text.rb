@@ -1,0 +1,82 @@
+# frozen_string_literal: true
+
+require 'json'
+require 'yaml'
+require 'simpkv/document/plain_yaml'
+require 'simpkv/server/problem'
+
+module Simpkv
+  module Server
+    class Console < Roda
+      module Rules
+        # Rules, facts and records as people write them: YAML or JSON.
+        module RuleText
+          class << self
+            # @param text [String]
+            # @param what [String] begins the message
+            # @return [Object] plain data
+            # @raise [Problem] 400; the message quotes nothing of the text
+            def parse(text, what)
+              PlainYaml.parse(text, strict: true)
+            rescue SystemStackError
+              raise Problem.new(400, "#{what}: it is nested too deeply"), cause: nil
+            rescue MalformedError => e
+              raise Problem.new(400, "#{what}: #{e.message}"), cause: nil
+            end
+
+            # @param text [String]
+            # @return [Hash{String => Object}]
+            # @raise [Problem]
+            def facts(text)
+              Inspection::GivenFacts.of(parse(text, 'facts')) || raise(Problem.new(400, 'facts: they must be a Hash'))
+            rescue SystemStackError
+              raise Problem.new(400, 'facts: they are nested too deeply'), cause: nil
+            end
+
+            # @param text [String] a rule, or a list of rules
+            # @return [Array] the list; empty for no text
+            # @raise [Problem]
+            def rules(text)
+              return [] if text.strip.empty?
+
+              data = parse(text, 'rules')
+              data.is_a?(Hash) ? [data] : data
+            end
+
+            # @param text [String]
+            # @return [Hash] the fields of a rule
+            # @raise [Problem]
+            def rule(text)
+              data = parse(text, 'rule')
+              data.is_a?(Hash) ? data : raise(Problem.new(400, 'rule: it must be a Hash, with the names of fields'))
+            end
+
+            # @param data [Object] plain data
+            # @return [String] YAML; JSON if the reader would find something else in the YAML
+            def yaml(data)
+              text = YAML.dump(data, line_width: -1).delete_prefix("---\n")
+              same?(text, data) ? text : "#{JSON.pretty_generate(data)}\n"
+            end
+
+            # @param rule [Hash] of the API
+            # @return [Hash] the fields that a file of rules has. Those that nobody sees are left out
+            def fields(rule)
+              rule.slice(*FIELDS).compact
+            end
+
+            private
+
+            def same?(text, data)
+              PlainYaml.parse(text, strict: true) == data
+            rescue MalformedError
+              false
+            end
+          end
+
+          # The fields of a rule that people write, in the order of a file.
+          FIELDS = %w[uuid description scope priority phase sensitive conditions actions].freeze
+        end
+      end
+    end
+  end
+end
