@@ -72,6 +72,7 @@ module Simpkv
           response['cache-control'] = 'private, max-age=31536000, immutable' if r.params['v'] == STAMP
           content
         end
+        r.is('wall') { r.get { wall } }
       end
 
       private

@@ -46,7 +46,7 @@ module Simpkv
       end
 
       def status(row)
-        return 'noop' if row['status'] == 'unchanged' && row['noop']
+        return 'noop' if row['noop'] && row['status'] != 'failed'
 
         STATUSES.include?(row['status']) ? row['status'] : 'unknown'
       end

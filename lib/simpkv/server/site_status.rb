@@ -98,7 +98,8 @@ module Simpkv
         counts = %w[problem warning unknown ok].to_h { |state| [state, all.count { |each| each['state'] == state }] }
         return { 'counts' => counts } unless rights.all_keys?(caller)
 
-        { 'counts' => counts, 'findings' => all.reject { |finding| finding['state'] == 'ok' } }
+        findings = %w[problem warning unknown].flat_map { |state| all.select { |finding| finding['state'] == state } }
+        { 'counts' => counts, 'findings' => findings }
       end
 
       def estate

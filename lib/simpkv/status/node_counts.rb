@@ -6,16 +6,18 @@ module Simpkv
   module Status
     # Counts nodes by the status of their last run.
     class NodeCounts
-      # A node without a run for so many seconds counts as unseen, whatever its last run was.
-      UNSEEN_AFTER = 86_400
-      # By these words, in the order of urgency. A node is `unknown` if no report says how its last run ended.
-      STATUSES = %w[failed unseen changed noop unchanged unknown].freeze
+      # A node without a run for so many seconds is overdue.
+      OVERDUE_AFTER = 86_400
+      # By these words, in the order of urgency. A run in noop mode that has not failed is `noop`. A node is `unseen` if
+      # no report says how its last run ended.
+      STATUSES = %w[failed changed noop unchanged unseen].freeze
+      private_constant :OVERDUE_AFTER
 
       # @param estate [Estate]
       # @param now [Time]
       # @return [Hash{String => Object}] `total`; `statuses`: a number for each of {STATUSES}, of which each node counts
-      #   for one; `expired`: the nodes without a run for the time of the option `node_ttl`; `unseen_since`: the time
-      #   after which a node must have had a run, not to count as unseen
+      #   for one; `overdue`: the nodes without a run since the time `overdue_since`; `expired`: the nodes without a run
+      #   for the time of the option `node_ttl`
       # @raise [Error, ConfigError] not all nodes can be read
       def self.of(estate, now = Time.now)
         new(estate, now).counts
@@ -23,7 +25,7 @@ module Simpkv
 
       def initialize(estate, now)
         @list = Estate::NodeList.new(estate)
-        @limit = (now.utc - UNSEEN_AFTER).iso8601
+        @limit = (now.utc - OVERDUE_AFTER).iso8601
       end
 
       # @return [Hash{String => Object}] see {NodeCounts.of}
@@ -33,18 +35,21 @@ module Simpkv
         raise MalformedError, "'#{key}' cannot be read: #{why}" if key
 
         groups = nodes.group_by { |node| status(node) }
-        { 'total' => nodes.length, 'unseen_since' => @limit,
-          'statuses' => STATUSES.to_h { |name| [name, groups.fetch(name, []).length] },
+        { 'total' => nodes.length, 'statuses' => STATUSES.to_h { |name| [name, groups.fetch(name, []).length] },
+          'overdue' => nodes.count { |node| overdue?(node) }, 'overdue_since' => @limit,
           'expired' => nodes.count { |node| node['expired'] } }
       end
 
       private
 
       def status(node)
-        return 'unseen' if node['last_seen'].nil? || node['last_seen'] < @limit
-        return 'noop' if node['status'] == 'unchanged' && node['noop']
+        return 'unseen' unless STATUSES.include?(node['status'])
 
-        %w[failed changed unchanged].include?(node['status']) ? node['status'] : 'unknown'
+        node['noop'] && node['status'] != 'failed' ? 'noop' : node['status']
+      end
+
+      def overdue?(node)
+        node['last_seen'].nil? || node['last_seen'] < @limit
       end
     end
   end

@@ -1,14 +1,96 @@
 # frozen_string_literal: true
 
+require 'simpkv/server/console/overview/alerts'
+require 'simpkv/server/console/overview/run_chart'
+
 module Simpkv
   module Server
-    # The first page.
+    # The first page, and the wall view, which refreshes itself: both show the state of the site (`/v1/status`).
     class Console
+      # Seconds between two refreshes of the wall view.
+      WALL_SECONDS = 30
+      # The most rows of a table. The API has the others.
+      OVERVIEW_ROWS = 50
+      private_constant :WALL_SECONDS, :OVERVIEW_ROWS
+
       private
 
       def overview
         at('/')
-        page('Overview', 'overview')
+        return wall_view if request.GET['wall'] == 'true'
+
+        site_page('Overview', 'overview')
+      end
+
+      def wall
+        at('/console/wall')
+        wall_view
+      end
+
+      def wall_view
+        @refresh = WALL_SECONDS
+        site_page('Wall', 'wall')
+      end
+
+      def site_page(title, template)
+        state = part { api.get('/v1/status') }
+        return page(title, 'overview_missing', missing: state) if missing?(state)
+
+        page(title, template, state: state, alerts: Alerts.new(state), runs: RunChart.of(state['runs']))
+      end
+
+      # @return [Boolean] whether the API has no content of the part
+      def untold?(part)
+        part.key?('error')
+      end
+
+      # @param part [Hash] of the state, which is not told
+      # @return [String] HTML: why
+      def untold(part)
+        return '<p class="muted">This is being read for the first time. Load the page again.</p>' if part['pending']
+
+        last = part['last_success']
+        known = " The last time that it could be read was #{ago(last)}." if last
+        %(<p class="problem">#{h(cut(part['error'], 1000))}#{known}</p>)
+      end
+
+      # @param part [Hash] of the state
+      # @return [String] HTML: how old it is
+      def age(part)
+        %(<p class="muted">Read #{ago(part['time'])}.</p>)
+      end
+
+      # @param server [Hash] of the state
+      # @return [String] how it differs from the first one
+      def lag_text(server)
+        lag = server['lag']
+        return 'not compared' if lag.nil?
+        return 'cannot be compared' unless lag['ok']
+
+        differences = lag.slice('missing', 'different', 'surplus').reject { |_, count| count.zero? }
+        return 'none' if differences.empty?
+
+        differences.map { |kind, count| "#{count} #{kind}" }.join(', ')
+      end
+
+      # @param key [Hash] of the state
+      # @return [String] the path of its page
+      def key_url(key)
+        place = key['environment'] ? { environment: key['environment'] } : { global: true }
+        url('keys', *key['name'].split('/'), **place, backend: key['backend'])
+      end
+
+      # @param rows [Array]
+      # @return [Array] those that the page shows
+      def first_rows(rows)
+        rows.first(OVERVIEW_ROWS)
+      end
+
+      # @param rows [Array]
+      # @return [String] HTML: that there are more, or nothing
+      def more_rows(rows, total = rows.length)
+        shown = [rows.length, OVERVIEW_ROWS].min
+        total > shown ? %(<p class="muted">#{total - shown} more: simpkv and GET /v1/status name them.</p>) : ''
       end
     end
   end

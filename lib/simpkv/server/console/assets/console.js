@@ -16,12 +16,17 @@ for (const input of document.querySelectorAll('input[data-filter]')) {
 }
 
 // <main> of a page with <meta name="refresh" content="SECONDS">: loads the content again, as long as it is visible.
+// An element [data-stale] of it, hidden at first, says that the content could not be loaded.
 const refresh = document.querySelector('meta[name="refresh"]');
 if (refresh) {
   setInterval(async () => {
     if (document.hidden) return;
-    const response = await fetch(location.href, { headers: { Accept: 'text/html' } });
-    const page = new DOMParser().parseFromString(await response.text(), 'text/html');
-    document.querySelector('main').replaceWith(page.querySelector('main'));
+    try {
+      const response = await fetch(location.href, { headers: { Accept: 'text/html' } });
+      const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+      document.querySelector('main').replaceWith(page.querySelector('main'));
+    } catch {
+      for (const warning of document.querySelectorAll('[data-stale]')) warning.hidden = false;
+    }
   }, Number(refresh.content) * 1000);
 }

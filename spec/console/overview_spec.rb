@@ -1,0 +1,130 @@
+# frozen_string_literal: true
+
+require_relative '../server/server_helper'
+require_relative '../support/browser'
+require_relative '../support/console_pages'
+
+RSpec.describe 'The overview of the console' do
+  include ConsolePages
+
+  include_context 'with a service', '--bind', 'tcp://127.0.0.1:0', '--local-write'
+
+  let(:estate) { Simpkv::Estate.new(options) }
+  let(:hostile) { '"><img src=x onerror=alert(1)><script>alert(1)</script>' }
+
+  # @return [ServiceClient::Response] the page, when all parts have been read
+  def whole(path = '/')
+    eventually(errors: RuntimeError) do
+      found = page(path)
+      found unless found.body.include?('Not known yet')
+    end
+  end
+
+  it 'has the nodes by status with links, the runs by day as a chart and a table, and what needs attention' do
+    make_estate
+    2.times { |number| estate.reports.save("web#{number}", 'status' => 'failed') }
+    estate.reports.save('db1', 'status' => 'changed')
+    estate.statuses.put('old1', 'last_seen' => '2020-01-01T00:00:00Z', 'status' => 'unchanged')
+    found = whole
+    expect(text(found)).to include('Problem: The last run failed on 2 nodes.', 'Warning: 1 node had no run for a day.',
+                                   '4 known', '2 failed', '1 changed', '1 without a run for a day')
+    expect(links(found)).to include('/nodes?status=failed', '/nodes?sort=seen', '/console/wall')
+    expect(found.body).to match(/<svg [^>]*role="img"[^>]*><title>Runs by day and status .*: 3, of which 2 failed/)
+    expect(found.body).to match(%r{<th scope="row">#{Time.now.utc.strftime('%F')}</th><td class="number">2</td>})
+  end
+
+  it 'says since when the runs are complete, because the store keeps the last reports only' do
+    make_estate
+    6.times { estate.reports.save('web1', 'status' => 'changed') }
+    expect(text(whole)).to match(/keeps the last 5 reports of a node .* Before \d+ seconds? ago , days had more runs/)
+  end
+
+  it 'names keys that expire, with links and without values' do
+    make_estate
+    client.put('/v1/keys/app1/token', 'value' => 'pl4nted', 'expires_after' => '1d')
+    client.put('/v1/keys/all?global=true', 'value' => 'pl4nted', 'expires_after' => '2d')
+    found = whole
+    expect(text(found)).to include('Warning: 2 keys expired, or will within 14 days.', 'all (a global key)')
+    expect(links(found)).to include('/keys/app1/token?environment=production&backend=default',
+                                    '/keys/all?global=true&backend=default')
+    expect(found.body).not_to include('pl4nted')
+  end
+
+  it 'has compilers, findings of doctor with what to do, and says that there is no directory and no access control' do
+    make_estate
+    Simpkv::Estate.new(options.merge('estate' => { 'compiler_counters' => true }))
+                  .reports.save('web1', 'status' => 'changed')
+    File.binwrite(File.join(@root, 'globals/broken'), '')
+    shown = text(whole)
+    expect(shown).to include("#{Socket.gethostname.downcase} #{Simpkv::VERSION}", 'No backend is in a directory',
+                             'Access rights are not declared here')
+    expect(shown).to match(%r{Problem: simpkv doctor finds .* key 'globals/broken' its document is empty restore})
+  end
+
+  it 'says what would fill it while the site is empty' do
+    make_estate
+    expect(text(whole)).to include('No node has had a run yet.', 'The store has no report of these days.',
+                                   'No compiler has stored counters within the last hour.',
+                                   'No key that you may see expires within 14 days.')
+  end
+
+  it 'has the reason in the place of a part that cannot be read' do
+    File.mkfifo(File.join(@root, 'globals/pipe'))
+    shown = text(whole)
+    expect(shown).to include('Problem: The keys that expire cannot be read:', 'globals/pipe')
+    expect(shown).to include('Problem: The nodes cannot be read:', "run 'simpkv init'")
+  end
+
+  it 'shows markup as text, and stays small' do
+    make_estate
+    estate.counters.put('web1', 'time' => Time.now.utc.iso8601, 'pools' => [], 'version' => hostile)
+    estate.statuses.put('db1', 'last_seen' => Time.now.utc.iso8601, 'status' => hostile)
+    200.times do |number|
+      client.put("/v1/keys/#{'long' * 40}/#{'x' * 200}#{number}", 'value' => 1, 'expires_after' => '2d')
+    end
+    found = whole
+    expect(found.body).not_to match(/<img|<script>/)
+    expect(found.body.bytesize).to be < 100_000
+    expect(text(found)).to include('onerror=alert(1)', '150 more')
+  end
+
+  it 'has a wall view, which a script refreshes and a link loads again' do
+    make_estate
+    estate.reports.save('web1', 'status' => 'failed')
+    found = whole('/console/wall')
+    expect(found.body).to include('<meta name="refresh" content="30">', 'data-stale hidden')
+    expect(links(found)).to include('/console/wall')
+    expect(text(found)).to include('The last run failed on 1 node.')
+    expect(page('/?wall=true').body).to include('<meta name="refresh" content="30">')
+    expect(page('/').body).not_to include('name="refresh"')
+  end
+
+  # The page went on to show old numbers.
+  it 'is loaded again by the script on the wall, which says when the service does not answer' do
+    make_estate
+    browser = Browser.new(service.addresses.grep(/\Atcp/).first.sub('tcp', 'http'))
+    faster = 'const slower = setInterval; setInterval = (call, time) => slower(call, time / 100);'
+    browser.page.command('Page.addScriptToEvaluateOnNewDocument', source: faster)
+    browser.visit('/console/wall')
+    browser.page.evaluate("document.querySelector('main').classList.add('old')")
+    eventually(errors: RuntimeError) { browser.count('main:not(.old)') == 1 }
+    expect(browser.count('[data-stale][hidden]')).to eq(1)
+    service.terminate
+    eventually(errors: RuntimeError) { browser.count('[data-stale]:not([hidden])') == 1 }
+  ensure
+    browser&.quit
+  end
+
+  context 'without the right to ask for the state' do
+    include_context 'with a service'
+    let(:section) { { 'rights' => [{ 'user' => 'nobody', 'methods' => ['GET'], 'paths' => ['/v1/nodes'] }] } }
+
+    it 'says so' do
+      File.chmod(0o755, service.folder)
+      as_nobody do
+        found = client.exchange("GET / HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\nConnection: close\r\n\r\n")
+        found.status == 200 && text(found).include?("user:nobody may not GET /v1/status: 'rights' of 'server'")
+      end
+    end
+  end
+end
