@@ -136,6 +136,14 @@ RSpec.describe 'The commands of the API of PuppetDB' do
     expect(estate.statuses.get('web1')).to include('runs' => 1)
   end
 
+  it 'stores a report once that a client sends again' do
+    first, second = Array.new(2) { report_payload('web1', {}) }
+    [first, first, second, first, second].each { |report| submit!('store_report', report) }
+    expect(estate.reports.all('web1').map { |report| report['transaction_uuid'] })
+      .to eq([second, first].map { |report| report['transaction_uuid'] })
+    expect(estate.statuses.get('web1')).to include('runs' => 2)
+  end
+
   # A thread that serves one node twice remembered what the first command had read.
   it 'stores what others have changed meanwhile' do
     submit!('replace_facts', facts_payload('web1', 'kernel' => 'Linux'))

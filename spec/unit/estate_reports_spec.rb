@@ -25,6 +25,16 @@ RSpec.describe Simpkv::Estate::Reports do
     expect(Time.now - Time.parse(estate.reports.latest('web1')['received'])).to be_between(0, 600)
   end
 
+  it 'stores a report that arrives again once, and completes one that was stored without the status' do
+    3.times { estate.reports.save_once('web1', report(1)) }
+    expect([numbers, estate.statuses.get('web1')['runs']]).to eq([[1], 1])
+    status = estate.statuses.get('web1')
+    estate.reports.save_once('web1', report(2))
+    estate.statuses.put('web1', status)
+    2.times { estate.reports.save_once('web1', report(2)) }
+    expect([numbers, estate.statuses.get('web1')]).to match([[2, 1], include('runs' => 2, 'changes' => 2)])
+  end
+
   context 'with reports: 3' do
     let(:options) { { 'reports' => 3 } }
 

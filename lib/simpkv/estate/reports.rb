@@ -15,7 +15,9 @@ module Simpkv
     class Reports < Documents
       # The member of a status that a report leaves: see {Statuses}.
       KEPT = 'catalog_timestamp'
-      private_constant :KEPT
+      # The members that a stored report has more than the one that was sent.
+      ADDED = %w[received run].freeze
+      private_constant :KEPT, :ADDED
 
       # @param certname [String]
       # @param report [Hash] a stored one
@@ -49,11 +51,19 @@ module Simpkv
       # @return [Hash] the status, see {Statuses}
       # @raise [Error]
       def save(certname, report)
-        status = status_after(report, status_before(certname))
-        documents = slots.positive? ? { path(*key(certname, status['runs'])) => stored_form(report, status) } : {}
-        documents = documents.merge({ @estate.statuses.path(certname) => status }, @estate.counters.due)
-        store_many(documents.transform_values { |value| Codec.encode(value) })
-        status
+        save_after(status_before(certname), certname, report)
+      end
+
+      # As {#save}, for a report that may arrive again, because its sender has had no answer: does nothing if it is
+      # stored.
+      #
+      # @param certname [String]
+      # @param report [Hash]
+      # @return [Hash] the status
+      # @raise [Error]
+      def save_once(certname, report)
+        before = status_before(certname)
+        stored?(certname, report, before['runs'].to_i) ? before : save_after(before, certname, report)
       end
 
       # @param certname [String]
@@ -155,6 +165,21 @@ module Simpkv
 
       def counts?(resources)
         resources.is_a?(Hash) && resources.values_at('changed', 'failed', 'failed_to_restart').compact.all?(Numeric)
+      end
+
+      def save_after(before, certname, report)
+        status = status_after(report, before)
+        documents = slots.positive? ? { path(*key(certname, status['runs'])) => stored_form(report, status) } : {}
+        documents = documents.merge({ @estate.statuses.path(certname) => status }, @estate.counters.due)
+        store_many(documents.transform_values { |value| Codec.encode(value) })
+        status
+      end
+
+      # A report of a later run than the status knows was stored without its status.
+      def stored?(certname, report, runs)
+        all(certname) { |_key, _why| nil }.any? do |stored|
+          stored['run'].to_i <= runs && stored.reject { |name, _| ADDED.include?(name) } == report
+        end
       end
 
       # A status that cannot be read is replaced.

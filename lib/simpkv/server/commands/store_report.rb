@@ -25,11 +25,13 @@ module Simpkv
           @summary = Estate::ReportSummary.of(members(payload), metrics(payload), events)
         end
 
+        # Does nothing if the report is stored: a client that has waited for too long sends it again.
+        #
         # @param estate [Estate]
         # @return [void]
         # @raise [Error, ConfigError]
         def save(estate)
-          estate.reports.save(@certname, @summary)
+          estate.reports.save_once(@certname, @summary)
         end
 
         private
