@@ -12,7 +12,16 @@ module Simpkv
     EXTREME = /[\d.][eE][+-]?\d{3}|\d{200}/.freeze
     STRING = /"(?:[^"\\]++|\\.)*+"/m.freeze
     REAL = /\d+(?:\.\d+(?:[eE][+-]?\d+)?|[eE][+-]?\d+)/.freeze
-    private_constant :OPTIONS, :EXTREME, :STRING, :REAL
+    # An object that is read with {unique?}, by versions of the json gem that ignore the option.
+    class Members < Hash
+      # @raise [JSON::ParserError]
+      def []=(name, value)
+        raise JSON::ParserError, 'a member is repeated' if key?(name)
+
+        super
+      end
+    end
+    private_constant :OPTIONS, :EXTREME, :STRING, :REAL, :Members
 
     # @param text [String] JSON
     # @return [Object] the result of JSON.parse
@@ -27,6 +36,15 @@ module Simpkv
       raise MalformedError, 'nested too deeply', cause: nil
     rescue JSON::ParserError, EncodingError
       raise MalformedError, 'not a JSON document', cause: nil
+    end
+
+    # @param text [String] JSON that can be read
+    # @return [Boolean] whether no object has a member twice
+    def self.unique?(text)
+      JSON.parse(text, **OPTIONS, allow_duplicate_key: false, object_class: Members)
+      true
+    rescue JSON::ParserError
+      false
     end
 
     # Binary text may be UTF-8 without the tag.

@@ -2,6 +2,7 @@
 
 require 'roda'
 require 'uri'
+require 'simpkv/server/body_json'
 require 'simpkv/server/observation'
 require 'simpkv/server/problem'
 
@@ -121,7 +122,7 @@ module Simpkv
       # @raise [Problem] it is no JSON, or of another type
       def body(*types)
         text = request.body ? request.body.read.to_s : ''
-        data = Native.parse(text.force_encoding(Encoding::UTF_8))
+        data = BodyJson.parse(text)
         return data if types.any? { |type| data.is_a?(type) }
 
         wanted = types.map { |type| TYPES.fetch(type) }

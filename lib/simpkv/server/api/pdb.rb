@@ -60,7 +60,7 @@ module Simpkv
         raise Problem.new(415, "content type #{type || 'of the body'} not supported") unless type == 'application/json'
 
         text = request.body ? request.body.read.to_s : ''
-        data = text.strip.empty? ? {} : Native.parse(text.force_encoding(Encoding::UTF_8))
+        data = text.strip.empty? ? {} : BodyJson.parse(text)
         return pdb_texts.merge(data) if data.is_a?(Hash)
 
         raise Problem.new(400, 'the body must be an object in JSON')

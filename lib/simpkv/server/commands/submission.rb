@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'digest/sha1'
+require 'simpkv/server/body_json'
 require 'simpkv/server/commands/deactivate_node'
 require 'simpkv/server/commands/payload'
 require 'simpkv/server/commands/replace_catalog'
@@ -91,7 +92,7 @@ module Simpkv
         end
 
         def parsed(text)
-          Native.parse(text)
+          BodyJson.parse(text)
         rescue MalformedError
           raise Problem.new(400, 'the body is not JSON'), cause: nil
         end

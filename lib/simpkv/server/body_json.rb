@@ -1,0 +1,22 @@
+# frozen_string_literal: true
+
+require 'simpkv/native/json_reader'
+require 'simpkv/server/problem'
+
+module Simpkv
+  module Server
+    # Reads bodies in JSON.
+    module BodyJson
+      # @param text [String]
+      # @return [Object]
+      # @raise [MalformedError] it is no JSON
+      # @raise [Problem] an object has a member twice: readers differ in which one they take
+      def self.parse(text)
+        data = Native.parse(text.force_encoding(Encoding::UTF_8))
+        return data if JsonReader.unique?(text)
+
+        raise Problem.new(400, 'the body has an object with a member that is given twice')
+      end
+    end
+  end
+end
