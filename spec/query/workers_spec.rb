@@ -133,6 +133,23 @@ RSpec.describe Simpkv::Query::Workers do
     expect(workers.pids).not_to include(pid)
   end
 
+  # The garbage collector did it at some later time.
+  it 'close the sockets of workers that ended' do
+    GC.disable
+    names
+    sockets = -> { descriptors(Process.pid).grep(/\Asocket:/).length }
+    before = sockets.call
+    3.times do
+      pid = workers.pids.first
+      Process.kill(:KILL, pid)
+      eventually { !alive?(pid) }
+      names
+    end
+    expect(sockets.call).to eq(before)
+  ensure
+    GC.enable
+  end
+
   it 'refuse queries that wait for too long' do
     workers(seconds: 2)
     errors = Array.new(4) { Thread.new { error_of { ask(hostile) } } }.map(&:value)

@@ -70,10 +70,15 @@ module Simpkv
         kill if replied == false
       end
 
-      # @return [Boolean] whether the process runs
+      # @return [Boolean] whether the process runs. One that has ended is forgotten, with its socket
       def alive?
-        !@pid.nil? && Process.wait(@pid, Process::WNOHANG).nil?
+        return false if @pid.nil?
+
+        running = Process.wait(@pid, Process::WNOHANG).nil?
+        forget unless running
+        running
       rescue Errno::ECHILD
+        forget
         false
       end
 
@@ -106,6 +111,11 @@ module Simpkv
       rescue Errno::ESRCH, Errno::ECHILD
         nil # It has ended.
       ensure
+        forget
+      end
+
+      # The process ID may soon be that of another process.
+      def forget
         @pid = nil
         @socket&.close
       end
@@ -166,8 +176,7 @@ module Simpkv
       rescue Errno::ECHILD
         EndedError.new('the worker that answers the query has ended')
       ensure
-        @pid = nil
-        @socket.close
+        forget
       end
 
       def how(status)
