@@ -72,9 +72,9 @@ specs(:jruby94_unit, :jruby94, 'the binding, the codec and the stores, on the ne
 specs(:jruby94_functions, :jruby94, 'the Puppet functions, on the newest JRuby', 'spec/functions')
 specs(:cext_servers, :cext, 'real servers, on MRI with the extension', 'spec/integration')
 specs(:ffi_servers, :ffi, 'real servers, on MRI with FFI', 'spec/integration')
-stage(:long, 'the examples that take minutes each') do |stage|
-  variables, *command = Rubies.rspec(:cext, '--tag', 'long', 'spec/integration')
-  stage.sh(variables.merge('LONG' => '1'), *command)
+stage(:long, 'the examples that take minutes each, or need a systemd') do |stage|
+  variables, *command = Rubies.rspec(:cext, '--tag', 'long', 'spec/integration', 'spec/package')
+  stage.sh(variables.merge('LONG' => '1', 'BUNDLE_WITH' => 'server'), *command)
 end
 { jruby93: "Debian's JRuby", jruby94: 'the newest JRuby' }.each do |ruby, name|
   specs("#{ruby}_servers", ruby, "the store in a directory, on #{name}",
