@@ -86,11 +86,14 @@ class Browser
   def faults
     settle
     document, *others = page.network.traffic
-    [*("the status is #{document.response.status}" unless document.response.status == 200),
-     *(count('h1') == 1 ? [] : ["it has #{count('h1')} headings h1"]),
-     *("it has #{size(document)} bytes" if size(document) > BYTES_MAX), *wide,
-     *others.map(&:url).reject { |url| url.start_with?("#{@address}/") }.map { |url| "it asks #{url}" }]
-      .map { |fault| "#{@path}: #{fault}" }
+    headings = count('h1')
+    wide = width
+    found = { "the status is #{document.response.status}" => document.response.status != 200,
+              "it has #{headings} headings h1" => headings != 1,
+              "it asks #{foreign(others).join(' ')}" => foreign(others).any?,
+              "it has #{size(document)} bytes" => size(document) > BYTES_MAX,
+              "it is #{wide} pixels wide in a window of #{NARROW[:width]}" => wide > NARROW[:width] }
+    found.select { |_, wrong| wrong }.keys.map { |fault| "#{@path}: #{fault}" }
   end
 
   # @return [Array<String>] violations that axe finds in the light colors, and those in the dark ones
@@ -108,16 +111,26 @@ class Browser
     page.evaluate("document.querySelectorAll(#{JSON.generate(selector)}).length")
   end
 
-  # Writes a picture of the page, as wide as the window and at most twice as high.
+  # Writes a picture of the page, as wide as the window and at most a third higher.
   #
   # @param file [String] a PNG
   # @return [void]
   def save(file)
-    height = [page.evaluate('document.documentElement.scrollHeight'), WIDE[:height] * 2].min
+    height = [page.evaluate('document.documentElement.scrollHeight'), WIDE[:height] * 4 / 3].min
     page.set_viewport(**WIDE, height: height)
     page.screenshot(path: file)
   ensure
     page.set_viewport(**WIDE)
+  end
+
+  # Clicks on an element, and waits for the page that it may lead to.
+  #
+  # @param selector [String]
+  # @return [Browser] self
+  def click(selector)
+    page.at_css(selector).click
+    page.network.wait_for_idle
+    self
   end
 
   # Presses keys, and waits for the page that they may lead to.
@@ -164,14 +177,19 @@ class Browser
     eventually(errors: RuntimeError) { @settled == number }
   end
 
+  # @return [Array<String>] the addresses of requests to other hosts
+  def foreign(exchanges)
+    exchanges.map(&:url).reject { |url| url.start_with?("#{@address}/") }
+  end
+
   def size(exchange)
     page.command('Network.getResponseBody', requestId: exchange.request.id).fetch('body').bytesize
   end
 
-  def wide
+  # @return [Integer] the width of the page in a narrow window
+  def width
     page.set_viewport(**NARROW)
-    width = page.evaluate('document.documentElement.scrollWidth')
-    width > NARROW[:width] ? ["it is #{width} pixels wide where there are #{NARROW[:width]}"] : []
+    page.evaluate('document.documentElement.scrollWidth')
   ensure
     page.set_viewport(**WIDE)
   end

@@ -1,0 +1,63 @@
+# frozen_string_literal: true
+
+require 'cgi'
+require_relative '../support/hostile_texts'
+require_relative '../support/sample_console'
+
+RSpec.describe 'The console over data with markup and script in each text', needs: :cext do
+  before(:context) do
+    @console = SampleConsole.new(20, 2)
+    HostileTexts.new(@console.store).plant
+    @console.start
+  end
+
+  after(:context) { @console&.remove }
+
+  let(:browser) { @console.browser }
+
+  before { browser.reset }
+
+  # @return [Array<String>] addresses of the pages in which names and parameters have markup
+  def addresses
+    markup = CGI.escape(HostileTexts::MARKUP)
+    names = %w[q filter query value path status environment sort phase certname backend]
+    pages = SampleConsole.paths.map { |path| path.split('?').first }.uniq.select { |path| path.count('/') == 1 }
+    pages.product(names).map { |path, name| "#{path}?#{name}=#{markup}" }
+  end
+
+  # @return [Array<String>] the paths that lead to data with markup in their names
+  def links
+    hrefs = browser.page.evaluate('[...document.links].map(link => link.getAttribute("href"))')
+    hrefs.grep(/%3Cimg|%3Cscript/i).first(3)
+  end
+
+  # @return [Array<String>] elements that come from data, and traces of script
+  def foreign
+    elements = ['script:not([src])', 'img', 'iframe', '[onerror]', '[onload]', '[href^="javascript:" i]']
+    found = elements.select { |selector| browser.count(selector).positive? }
+    found << 'window.pwned' if browser.page.evaluate('window.pwned')
+    found.map { |what| "#{browser.page.current_url}: #{what}" }
+  end
+
+  # @return [Boolean] whether the page shows the markup as text
+  def shown?
+    browser.page.evaluate("document.body.textContent.includes('<img src=x')")
+  end
+
+  it 'runs no script of the data, and shows it as text' do
+    paths = SampleConsole.paths
+    shown = paths.count do |path|
+      browser.visit(path)
+      expect(foreign).to eq([])
+      paths.concat(links - paths) if paths.length < 80
+      shown?
+    end
+    expect(shown).to be > 3
+    expect(browser.messages).to eq([])
+  end
+
+  it 'runs no script of an address' do
+    expect(addresses.flat_map { |address| browser.visit(address) && foreign }).to eq([])
+    expect(browser.messages.grep_v(/Failed to load resource/)).to eq([])
+  end
+end
