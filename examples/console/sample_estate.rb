@@ -113,15 +113,17 @@ class SampleEstate
   end
 
   def store(nodes, reports, inspector)
-    nodes.each do |node|
-      @estate.facts.save(node.name, node.facts, trusted: node.trusted, timestamp: (@now - DAY).iso8601)
-      @estate.exports.save(node.name, node.exports, node.environment)
-      inspector.perform(node.name, node.facts)
-    end
+    nodes.each { |node| store_run(node, inspector) }
     put(@estate.catalogs, nodes.to_h { |node| [[node.name], catalog(node)] })
-    runs = nodes.map { |node| [node, SampleRuns.new(node, @now, reports)] }
+    runs = nodes.to_h { |node| [node, SampleRuns.new(node, @now, reports)] }
     put(@estate.reports, runs.flat_map { |node, run| run.reports.map { |each| [slot(node, each), each] } }.to_h)
     put(@estate.statuses, runs.to_h { |node, run| [[node.name], run.status] })
+  end
+
+  def store_run(node, inspector)
+    @estate.facts.save(node.name, node.facts, trusted: node.trusted, timestamp: at(-1))
+    @estate.exports.save(node.name, node.exports, node.environment)
+    inspector.perform(node.name, node.facts)
   end
 
   # The key of a report is the number of its run modulo the option `reports`.
