@@ -12,23 +12,25 @@ RSpec.describe Simpkv::Termini::RemoteQuery do
   # Serves one response on a Unix socket, or on a loopback port.
   #
   # @return [Array] the rows, and the request
-  def ask(scheme, status, body, query = 'nodes { }')
+  def ask(scheme, status, body, query = 'nodes { }', seconds: 20, &pause)
     server = scheme == 'unix' ? UNIXServer.new("#{@folder}/socket") : TCPServer.new('127.0.0.1', 0)
     address = scheme == 'unix' ? "unix://#{@folder}/socket" : "tcp://127.0.0.1:#{server.addr[1]}"
     request = nil
-    thread = Thread.new { request = serve(server.accept, status, body) }
-    rows = described_class.new(address, {}).rows(query)
+    thread = Thread.new { request = serve(server.accept, status, body, &pause) }
+    rows = described_class.new(address, {}, seconds).rows(query)
     thread.join
     [rows, request]
   ensure
     server&.close
   end
 
+  # @yield before the response
   # @return [String] the request
   def serve(socket, status, body)
     head = +''
     head << socket.gets until head.end_with?("\r\n\r\n")
     request = head + socket.read(Integer(head[/content-length: (\d+)/i, 1]))
+    yield if block_given?
     socket.write("HTTP/1.1 #{status} X\r\nContent-Length: #{body.bytesize}\r\n\r\n#{body}")
     request
   ensure
@@ -52,19 +54,30 @@ RSpec.describe Simpkv::Termini::RemoteQuery do
   end
 
   it 'says that nobody answers' do
-    expect { described_class.new("unix://#{@folder}/nosuch", {}).rows('nodes { }') }
+    expect { described_class.new("unix://#{@folder}/nosuch", {}, 20).rows('nodes { }') }
       .to raise_error(Simpkv::UnavailableError, /does not answer.*simpkv serve/)
     silent = TCPServer.new('127.0.0.1', 0)
     Thread.new { silent.accept.close }
-    expect { described_class.new("tcp://127.0.0.1:#{silent.addr[1]}", {}).rows('nodes { }') }
+    expect { described_class.new("tcp://127.0.0.1:#{silent.addr[1]}", {}, 20).rows('nodes { }') }
       .to raise_error(Simpkv::UnavailableError, /does not answer/)
+  ensure
+    silent&.close
+  end
+
+  # It waited 60 seconds, whatever the service was told.
+  it 'waits as long as the service may need with its query_seconds' do
+    stub_const("#{described_class}::MORE", 0.1)
+    silent = TCPServer.new('127.0.0.1', 0)
+    expect { described_class.new("tcp://127.0.0.1:#{silent.addr[1]}", {}, 0.1).rows('nodes { }') }
+      .to raise_error(Simpkv::UnavailableError, /does not answer.*Timeout/)
+    expect(ask('tcp', 200, '[]', seconds: 60) { sleep 0.5 }.first).to eq([])
   ensure
     silent&.close
   end
 
   it 'refuses other addresses' do
     ['http://127.0.0.1:8080', '/run/socket', 'tcp://127.0.0.1'].each do |address|
-      expect { described_class.new(address, {}).rows('nodes { }') }.to raise_error(Simpkv::ConfigError, /query_uri/)
+      expect { described_class.new(address, {}, 20).rows('nodes { }') }.to raise_error(Simpkv::ConfigError, /query_uri/)
     end
   end
 end

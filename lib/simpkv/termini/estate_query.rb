@@ -44,7 +44,8 @@ module Simpkv
 
         def remote(address)
           require 'simpkv/termini/remote_query'
-          RemoteQuery.new(address, ca: Puppet[:localcacert], cert: Puppet[:hostcert], key: Puppet[:hostprivkey])
+          tls = { ca: Puppet[:localcacert], cert: Puppet[:hostcert], key: Puppet[:hostprivkey] }
+          RemoteQuery.new(address, tls, server_options['query_seconds'])
         end
 
         def server_options

@@ -13,9 +13,9 @@ module Simpkv
     class RemoteQuery
       # The usual address of the service.
       DEFAULT = 'unix:///run/simpkv/simpkv.sock'
-      # Seconds: to connect, and for the answer. The service bounds queries itself.
+      # Seconds: to connect; and what the service may need beside a query, to look at its index and to start a process.
       CONNECT = 5
-      ANSWER = 60
+      MORE = 20
       PATH = '/pdb/query/v4'
       ERRORS = { 400 => InvalidError, 403 => DeniedError, 503 => UnavailableError }.freeze
 
@@ -31,14 +31,17 @@ module Simpkv
           on_connect
         end
       end
-      private_constant :CONNECT, :ANSWER, :PATH, :ERRORS, :UnixHTTP
+      private_constant :CONNECT, :MORE, :PATH, :ERRORS, :UnixHTTP
 
       # @param address [String, nil] as in the option `bind` of `server`; nil for {DEFAULT}
       # @param tls [Hash{Symbol => String}] for ssl: the files `ca`, `cert` and `key`
+      # @param seconds [Numeric] the option `query_seconds` of `server`: a query may take so long, and may wait for a
+      #   process as long
       # @raise [ConfigError] it is no address
-      def initialize(address, tls)
+      def initialize(address, tls, seconds)
         @address = address || DEFAULT
         @tls = tls
+        @answer = (2 * seconds) + MORE
         @scheme, @place = @address.split('://', 2)
         return if @place && %w[unix tcp ssl].include?(@scheme)
 
@@ -72,7 +75,7 @@ module Simpkv
       def connection
         http = @scheme == 'unix' ? unix : network
         http.open_timeout = CONNECT
-        http.read_timeout = ANSWER
+        http.read_timeout = @answer
         http
       end
 
