@@ -18,9 +18,10 @@ module Simpkv
       # - `age`: the seconds since the begin of the last complete refresh; nil before the first one
       # - `error`: why the last refresh failed; nil if it did not
       # - `seconds`: how long the last complete refresh took
+      # - `running`: for how many seconds the refresh that is on its way has been running; nil between two of them
       # - `refreshes`, `failures`, `nodes`: the number of complete refreshes, of those that failed, and of the nodes
       #   that were entered or removed, since the start
-      Progress = Struct.new(:age, :error, :seconds, :refreshes, :failures, :nodes)
+      Progress = Struct.new(:age, :error, :seconds, :running, :refreshes, :failures, :nodes)
 
       # @param log [#call] receives a line when refreshes begin to fail, and when they succeed again
       # @yieldparam stopping [Proc] see {Builder#initialize}
@@ -59,7 +60,7 @@ module Simpkv
 
       # @return [Progress]
       def progress
-        @mutex.synchronize { Progress.new(@begun && (now - @begun), @error, @seconds, *@counts.values) }
+        @mutex.synchronize { Progress.new(since(@begun), @error, @seconds, since(@running_since), *@counts.values) }
       end
 
       private
@@ -73,8 +74,14 @@ module Simpkv
         end
       end
 
+      # @return [Float, nil] seconds
+      def since(time)
+        time && (now - time)
+      end
+
       # @return [Boolean] whether it succeeded
       def refresh(begun)
+        @mutex.synchronize { @running_since = begun }
         @builder ||= @new_builder.call(-> { @stopping })
         nodes = @builder.refresh
         succeed(begun, nodes)
@@ -89,6 +96,8 @@ module Simpkv
         @builder = nil
         fail_with("internal error: #{e.class.name}, at #{e.backtrace&.first}")
         false
+      ensure
+        @mutex.synchronize { @running_since = nil }
       end
 
       def succeed(begun, nodes)

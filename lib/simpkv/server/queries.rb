@@ -71,7 +71,7 @@ module Simpkv
       # @return [Hash] what `/readyz` tells
       def report
         progress = @keeper.progress
-        { 'ok' => usable?(progress), 'age' => progress.age&.round(1), 'error' => progress.error }
+        { 'ok' => usable?(progress), 'age' => progress.age&.round(1), 'error' => why(progress) }
       end
 
       # @return [String] metrics in the text format of Prometheus
@@ -81,6 +81,8 @@ module Simpkv
         page.gauge(:simpkv_index_usable, 'Whether the index of queries answers.', usable?(progress) ? 1 : 0)
         page.gauge(:simpkv_index_age_seconds, 'Time since the index was compared with the store.', progress.age)
         page.gauge(:simpkv_index_compare_seconds, 'Time that the last comparison took.', progress.seconds)
+        page.gauge(:simpkv_index_comparing_seconds, 'Time for which the present comparison has been running.',
+                   progress.running || 0)
         page.counter(:simpkv_index_compared_total, 'Comparisons of the index with the store.', progress.refreshes)
         page.counter(:simpkv_index_errors_total, 'Comparisons that failed.', progress.failures)
         page.counter(:simpkv_index_changed_nodes_total, 'Nodes that were entered or removed.', progress.nodes)
@@ -101,9 +103,29 @@ module Simpkv
           progress = @keeper.progress
         end
         return if usable?(progress)
-        raise Query::StaleError, progress.error if progress.error
+        raise Query::StaleError, why(progress) if progress.error
 
+        demand(progress)
+      end
+
+      # @raise [Query::StaleError] unless another process has refreshed the index
+      def demand(progress)
         @index.state.demand(@age_max)
+      rescue Query::StaleError => e
+        raise Query::StaleError, [e.message, slow(progress)].compact.join(': '), cause: nil
+      end
+
+      # @return [String, nil] what is wrong; nil for nothing
+      def why(progress)
+        reasons = [progress.error, slow(progress)].compact
+        reasons.join('; ') unless reasons.empty?
+      end
+
+      # @return [String, nil] that a refresh takes long; nil if it does not
+      def slow(progress)
+        return unless progress.running && progress.running > WAIT
+
+        "a refresh has been running for #{progress.running.round} s. The store may be slow, or hang"
       end
 
       def now
