@@ -11,6 +11,16 @@ module Simpkv
       # groups:: DNs
       Row = Struct.new(:role, :folder, :rights, :users, :groups)
 
+      # The path of a key or a folder, as errors name it.
+      PATH = %r{\A(?:globals|environments/[^/]+)(?:/[^/]+)*\z}.freeze
+      private_constant :PATH
+
+      # @param text [String]
+      # @return [Boolean] whether it is a path
+      def self.path?(text)
+        text.match?(PATH)
+      end
+
       # @param state [State::Snapshot]
       def initialize(state)
         @state = state

@@ -19,10 +19,15 @@ module Simpkv
 
       # @return [Array<Row>] in the order of the kinds above
       def rows
+        objects + [rules_row]
+      end
+
+      # @return [Array<Row>] without the rules, which a {Reading#outline} does not have
+      def objects
         state = @plan.state
         state.users.map { |name, user| Row.new('user', name, user_state(name, user), user_notes(name)) } +
           state.roles.map { |name, role| Row.new('role', name, role_state(name, role), role_notes(name)) } +
-          state.bindings.map { |name, binding| binding_row(name, binding) } + [rules_row]
+          state.bindings.map { |name, binding| binding_row(name, binding) }
       end
 
       # @return [Boolean] whether something differs from what is declared, also what {StepRunner} leaves alone

@@ -19,6 +19,12 @@ module Simpkv
         act == 'rules' && data[:later] ? true : false
       end
 
+      # @return [Hash{String => Object}] for programs
+      def plain
+        { 'act' => act, 'kind' => section&.chomp('s'), 'name' => name, 'add' => data&.fetch(:add),
+          'delete' => data&.fetch(:delete), 'ldif' => (data[:ldif] if by_hand?) }.compact
+      end
+
       # @return [Array<String>] the lines for people
       def lines
         case act

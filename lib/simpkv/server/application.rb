@@ -163,6 +163,7 @@ module Simpkv
   end
 end
 
+require 'simpkv/server/api/access'
 require 'simpkv/server/api/discovery'
 require 'simpkv/server/api/inspection_rules'
 require 'simpkv/server/api/keys'

@@ -10,7 +10,8 @@ module Simpkv
     #
     # A path is that of a request after `%` escapes are decoded. In it, `*` stands for any part of a segment, and `/**`
     # at the end for the path itself and everything below it. Root and the user of the service may do everything over a
-    # Unix socket. Over a loopback port without TLS, everybody may read what is no value of a key. For a query, the
+    # Unix socket. Over a loopback port without TLS, everybody may read what is no value of a key and
+    # no access right. For a query, the
     # method GET stands for POST, too.
     class Rights
       # The methods of requests.
@@ -20,6 +21,9 @@ module Simpkv
       READS = %w[GET HEAD].freeze
       # A POST to these paths is a query, which reads, too.
       QUERIES = %r{\A/pdb/query/}.freeze
+      # Local processes need `local_write` for these paths: a plan binds as users, and a directory may lock accounts
+      # after refused binds.
+      NEED_WRITE = %r{\A/v1/access(?:/|\z)}.freeze
       # Names in a list of environments that stand for the global keys.
       GLOBAL = 'globals'
 
@@ -30,7 +34,7 @@ module Simpkv
           pattern.match?(path) && (below || !with_all_below)
         end
       end
-      private_constant :MEMBERS, :READS, :QUERIES, :Right, :Path
+      private_constant :MEMBERS, :READS, :QUERIES, :NEED_WRITE, :Right, :Path
 
       # @param list [Array<Hash>] see above
       # @param local_write [Boolean] whether every local process may do everything over a loopback port
@@ -45,10 +49,10 @@ module Simpkv
       # @param path [String] of the request, decoded
       # @return [Boolean]
       def allow?(caller, method, path)
-        return true if caller.owner? || (caller.kind == :local && @local_write)
+        return true if caller.owner?
 
         method = 'GET' if method == 'POST' && path.match?(QUERIES)
-        return READS.include?(method) if caller.kind == :local
+        return local?(method, path) if caller.kind == :local
 
         of(caller, method, path).any?
       end
@@ -93,6 +97,11 @@ module Simpkv
       end
 
       private
+
+      # @return [Boolean] whether every local process may send a request over a loopback port
+      def local?(method, path)
+        @local_write || (READS.include?(method) && !path.match?(NEED_WRITE))
+      end
 
       def of(caller, method, path, below: false)
         method = 'GET' if method == 'HEAD'

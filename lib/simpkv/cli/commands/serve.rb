@@ -16,9 +16,9 @@ module Simpkv
           is lost.
 
           An address is unix:///PATH, tcp://127.0.0.1:PORT, tcp://[::1]:PORT, or ssl://HOST:PORT. On a Unix socket, the
-          kernel tells who asks. On a loopback port, every local process may read, but no values of keys. With ssl, a
-          client needs a certificate. The section server of the file with the options says who may do what
-          (docs/service.md).
+          kernel tells who asks. On a loopback port, every local process may read, but no values of keys and no access
+          rights. With ssl, a client needs a certificate. The section server of the file with the options says who may
+          do what (docs/service.md).
         TEXT
         EXAMPLES = {
           'simpkv serve' => 'On the addresses of the configuration, or on /run/simpkv/simpkv.sock',

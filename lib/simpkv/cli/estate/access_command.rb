@@ -110,18 +110,11 @@ module Simpkv
       #
       # @param steps [Array<Hash>] receives it
       def tell(step, steps)
-        steps << data(step)
+        steps << step.plain
         return if output.data?
 
         output.print(nil) { step.lines }
         $stdout.flush
-      end
-
-      # @return [Hash] for programs
-      def data(step)
-        { 'act' => step.act, 'kind' => step.section&.chomp('s'), 'name' => step.name,
-          'add' => step.data&.fetch(:add), 'delete' => step.data&.fetch(:delete),
-          'ldif' => (step.data[:ldif] if step.by_hand?) }.compact
       end
     end
   end

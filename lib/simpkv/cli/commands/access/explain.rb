@@ -39,7 +39,7 @@ module Simpkv
           private
 
           def check(path)
-            return if path.match?(%r{\A(globals|environments/[^/]+)(/[^/]+)*\z})
+            return if Simpkv::Access::Explanation.path?(path)
 
             raise Failure.new("'#{path}' is not a path: expected globals/... or environments/NAME/...", Failure::USAGE)
           end

@@ -38,7 +38,7 @@ module Simpkv
 
           # @return [Integer, nil] the exit code
           def show(plan)
-            output.print('steps' => plan.steps.map { |step| data(step) }, 'conflicts' => plan.conflicts,
+            output.print('steps' => plan.steps.map(&:plain), 'conflicts' => plan.conflicts,
                          'warnings' => plan.warnings) { plan.steps.flat_map(&:lines) }
             raise Simpkv::Access::Refused, plan.conflicts if plan.conflicts.any?
 

@@ -1,0 +1,31 @@
+# frozen_string_literal: true
+
+require_relative '../server/server_helper'
+require_relative 'access_site'
+
+# A service with access control in slapd. The password of each user has the text of {DirectoryServer::PASSWORD}.
+RSpec.shared_context 'with access control in a service' do |*arguments|
+  include_context 'with a service', *arguments
+
+  # The server starts before the service, and ends after it.
+  around do |example|
+    @access = AccessDirectory.new(Slapd, 'plain').tap(&:start)
+    example.run
+  ensure
+    @access&.stop
+  end
+
+  let(:access_options) do
+    { 'users_dn' => AccessDirectory::USERS_DN, 'roles_dn' => AccessDirectory::ROLES_DN,
+      'config_dn' => AccessDirectory::CONFIG_DN, 'config_pw_file' => @access.server.password_file }
+  end
+  let(:backends) { { 'default' => { 'type' => 'ldap' }.merge(@access.settings) } }
+  let(:options) { { 'backends' => backends, 'access' => access_options, 'server' => { 'index' => "#{@root}.index" } } }
+  # Two users, of whom each has a role and a binding; nothing is applied.
+  let(:declared) { AccessSite.new(@access, users: 2, roles: 2, bindings: 2) }
+
+  # Removes a member of a role by hand.
+  def remove_member(role, user)
+    @access.root.modify_entry(@access.role_dn(role), [[:delete, 'member', [@access.user_dn(user)]]])
+  end
+end
