@@ -29,6 +29,20 @@ RSpec.describe Simpkv::Query::Paging do
     expect(environments.call('desc').first['certname']).to eq('catalog-only')
   end
 
+  # PuppetDB sorts by fields only.
+  it 'sorts groups by an aggregate function' do
+    counted = ->(**paging) { rows('facts', ['extract', [%w[function count], 'name'], %w[group_by name]], **paging) }
+    numbers = counted.call(order_by: '[{"field":"count","order":"desc"},{"field":"name"}]')
+
+    expect(numbers.first(2).map { |row| row.values_at('name', 'count') }).to eq([['kernel', 4], ['os', 4]])
+    expect(numbers.map { |row| row['count'] }).to eq(numbers.map { |row| row['count'] }.sort.reverse)
+    expect(counted.call(order_by: '[{"field":"count"}]', limit: 1).first['count']).to eq(1)
+    expect { rows('facts', nil, order_by: '[{"field":"count"}]') }.to be_refused(/Unrecognized column 'count'/)
+    maxima = rows('facts', ['extract', ['name', %w[function max value]], %w[= name uptime_seconds], %w[group_by name]],
+                  order_by: '[{"field":"max"}]')
+    expect(maxima).to eq([{ 'name' => 'uptime_seconds', 'max' => 90_000 }])
+  end
+
   it 'answers with a page' do
     sorted = '[{"field":"certname"}]'
 

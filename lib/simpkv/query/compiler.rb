@@ -50,7 +50,8 @@ module Simpkv
         columns, condition, group = parts(query)
         projection = Projection.new(entity, columns, group)
         condition = restricted(entity, condition, active && !Syntax.state?(query))
-        select = Select.new(entity, [projection.row], condition, group: projection.group, paging: paging)
+        select = Select.new(entity, [projection.row], condition, paging: paging, group: projection.group,
+                                                                 calls: projection.calls)
         Statement.new(select.fragment, select.total)
       end
 

@@ -33,6 +33,13 @@ module Simpkv
           Fragment.of('json_object(?)', Fragment.join(numbered(members).flatten, ', '))
         end
 
+        # @return [Hash{String => Fragment}] the first call of each aggregate function, by its name in a row. PuppetDB
+        #   sorts rows by fields only
+        def calls
+          aggregates = functions.select { |call| Functions.aggregate?(call) }
+          aggregates.map { |call| Functions.call(call, @names) }.reverse.to_h
+        end
+
         private
 
         def sole

@@ -24,12 +24,14 @@ module Simpkv
         # @param condition [Fragment, nil]
         # @param group [Array<Fragment>]
         # @param paging [Paging]
-        def initialize(entity, columns, condition = nil, group: [], paging: Paging.none)
+        # @param calls [Hash{String => Fragment}] what rows can be sorted by beside fields: see {Projection#calls}
+        def initialize(entity, columns, condition = nil, group: [], paging: Paging.none, calls: {})
           @entity = entity
           @columns = columns
           @condition = condition
           @group = group
           @paging = paging
+          @calls = calls
         end
 
         # @return [Fragment]
@@ -59,9 +61,13 @@ module Simpkv
           return if orders.empty?
 
           keys = orders.flat_map do |name, direction|
-            Names.new(@entity).sorted(name).ordering.map { |sql| Fragment.of("? #{ORDERS.fetch(direction)}", sql) }
+            ordering(name).map { |sql| Fragment.of("? #{ORDERS.fetch(direction)}", sql) }
           end
           Fragment.of('ORDER BY ?', Fragment.join(keys, ', '))
+        end
+
+        def ordering(name)
+          @calls.key?(name) ? [@calls[name]] : Names.new(@entity).sorted(name).ordering
         end
       end
     end
