@@ -6,6 +6,7 @@ require 'simpkv/server/console/api'
 require 'simpkv/server/console/forms'
 require 'simpkv/server/console/html'
 require 'simpkv/server/console/parts'
+require 'simpkv/server/console/rows'
 require 'simpkv/server/observation'
 require 'simpkv/server/problem'
 
@@ -38,6 +39,7 @@ module Simpkv
       include Forms
       include Html
       include Parts
+      include Rows
 
       plugin :default_headers, HEADERS
       plugin :error_handler, classes: [Problem, Error, ConfigError] do |error|
@@ -59,6 +61,7 @@ module Simpkv
       end
 
       route do |r|
+        check_parameters
         check_form if r.post?
         r.root { overview }
         r.hash_branches('')
@@ -76,6 +79,13 @@ module Simpkv
       end
 
       private
+
+      # @raise [Problem] the query of the address cannot be read
+      def check_parameters
+        request.GET
+      rescue Rack::BadRequest, ArgumentError
+        raise Problem.new(400, 'malformed query'), cause: nil
+      end
 
       # @return [Api] the API, asked as the caller of the page
       def api
@@ -138,3 +148,6 @@ end
 require 'simpkv/server/console/chart'
 require 'simpkv/server/console/overview'
 require 'simpkv/server/console/rules'
+require 'simpkv/server/console/facts'
+require 'simpkv/server/console/resources'
+require 'simpkv/server/console/query'

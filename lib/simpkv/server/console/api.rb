@@ -51,21 +51,24 @@ module Simpkv
           request('GET', path, query: query).data
         end
 
-        # Asks the index.
+        # Asks the index. With a limit, it counts all rows only if the answer does not tell their number: that takes as
+        # long as the query.
         #
-        # @param entity [String] such as `nodes`
-        # @param ast [Array, nil] the condition, or an extract
+        # @param entity [String, nil] such as `nodes`; nil for a query in PQL
+        # @param query [Array, String, nil] the condition or an extract, or PQL
         # @param order [Array<Array(String, String)>] pairs of the name of a field, and asc or desc
         # @param limit [Integer, nil] rows of a page; nil for all, of which `total` is not counted
         # @param offset [Integer]
         # @return [Found]
         # @raise [Problem, Error] the API refuses, or there is no index
-        def find(entity, ast = nil, order: [], limit: nil, offset: 0)
-          paging = limit ? { 'limit' => limit, 'offset' => offset, 'include_total' => true } : {}
-          fields = order.map { |field, direction| { 'field' => field, 'order' => direction } }
-          query = { 'query' => ast && Native.generate(ast), 'order_by' => (Native.generate(fields) if fields.any?) }
-          answer = request('GET', self.class.path('pdb', 'query', 'v4', entity), query: query.merge(paging))
-          Found.new(answer.data, answer.headers['x-records']&.to_i)
+        def find(entity, query = nil, order: [], limit: nil, offset: 0)
+          asked = { 'query' => query.is_a?(Array) ? Native.generate(query) : query }
+          sorted = asked.merge(order_by(order))
+          return Found.new(answer(entity, sorted).data) unless limit
+
+          rows = answer(entity, sorted.merge('limit' => limit + 1, 'offset' => offset)).data
+          last = rows.length.between?(offset.zero? ? 0 : 1, limit)
+          Found.new(rows.first(limit), last ? offset + rows.length : total(entity, asked))
         end
 
         # @param method [String]
@@ -87,6 +90,20 @@ module Simpkv
         end
 
         private
+
+        def answer(entity, query)
+          request('GET', self.class.path('pdb', 'query', 'v4', *entity), query: query)
+        end
+
+        def order_by(order)
+          fields = order.map { |field, direction| { 'field' => field, 'order' => direction } }
+          fields.empty? ? {} : { 'order_by' => Native.generate(fields) }
+        end
+
+        def total(entity, query)
+          counted = answer(entity, query.merge('limit' => 1, 'include_total' => true))
+          Integer(counted.headers.fetch('x-records'), 10)
+        end
 
         def inner(method, path, query, body)
           @env.slice(*KEPT).merge(

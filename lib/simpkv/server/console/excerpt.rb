@@ -1,0 +1,89 @@
+# frozen_string_literal: true
+
+require 'roda'
+
+module Simpkv
+  module Server
+    class Console < Roda
+      # Values in a size that suits a page. An object has a number of bytes of HTML for all values that it shortens, so
+      # that a page stays small whatever is stored.
+      class Excerpt
+        # Bytes of HTML: for all values of a page, for one text, and around a member of a tree or a cell of a table.
+        PAGE = 60_000
+        TEXT = 400
+        AROUND = 60
+        # The bytes of characters that are escaped. Others have those of UTF-8.
+        ESCAPED = { '&' => 5, '<' => 4, '>' => 4, '"' => 6, "'" => 5 }.freeze
+        # A text that looks like another value in JSON, or like nothing.
+        AMBIGUOUS = /\A(?:-?\d|(?:true|false|null)\z|["\[{]|\s*\z)/.freeze
+        private_constant :AROUND, :ESCAPED, :AMBIGUOUS
+
+        # @param value [Object] of JSON
+        # @return [String] the value in one line: a text as it is if it looks like no other value, all else in JSON
+        def self.plain(value)
+          value.is_a?(String) && !value.match?(AMBIGUOUS) ? value : Native.generate(value)
+        end
+
+        # @param bytes [Integer] of HTML
+        def initialize(bytes = PAGE)
+          @left = bytes
+          @cut = false
+        end
+
+        # @return [Boolean] whether a value was shortened
+        def cut?
+          @cut
+        end
+
+        # @param value [Object] of JSON
+        # @return [String] it in one line, shortened
+        def line(value, most = TEXT)
+          shorten(self.class.plain(value), most)
+        end
+
+        # @param value [Object] of JSON
+        # @return [Object] it, with fewer members and shorter texts if it is too large
+        def of(value)
+          case value
+          when Hash then members(value) { |name, member| [shorten(name, TEXT), of(member)] }.to_h
+          when Array then members(value) { |member| of(member) }
+          when String then shorten(value, TEXT)
+          else value
+          end
+        end
+
+        private
+
+        def members(list)
+          list.each_with_object([]) do |member, kept|
+            if @left <= 0
+              @cut = true
+              break kept
+            end
+            @left -= AROUND
+            kept << yield(*member_of(list, member))
+          end
+        end
+
+        def member_of(list, member)
+          list.is_a?(Hash) ? member : [member]
+        end
+
+        def shorten(text, most)
+          most = @left.clamp(0, most)
+          left = most
+          shown = text.each_char.take_while { |character| (left -= bytes(character)) >= 0 }.join
+          @left -= most - [left, 0].max
+          return text if shown.length == text.length
+
+          @cut = true
+          "#{shown}…"
+        end
+
+        def bytes(character)
+          ESCAPED.fetch(character) { character.bytesize }
+        end
+      end
+    end
+  end
+end
