@@ -66,7 +66,7 @@ Directories.each_server do |server, tags|
           StoreOperations.restore(direct)
           broken.each do |place|
             break_one(tally, fault, place, proxy, direct) do
-              [StoreOperations.run(operation, far, deadline, errors[fault]), far]
+              [StoreOperations.run(operation, far, deadline, errors[fault]) { proxy.injected_at }, far]
             end
           end
         end
@@ -91,7 +91,7 @@ Directories.each_server do |server, tags|
           broken.each do |place|
             break_one(tally, fault, place, proxy, direct) do
               far = open_behind(proxy, here)
-              [StoreOperations.run(operation, far, deadline, errors[fault]), far]
+              [StoreOperations.run(operation, far, deadline, errors[fault]) { proxy.injected_at }, far]
             end
           end
         end

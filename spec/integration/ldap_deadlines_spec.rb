@@ -66,4 +66,20 @@ RSpec.describe 'A function call to a directory that does not respond', :once do
       slow.hold(:search, seconds: 0.8) { 4.times { expect(world.call('simpkv::exists', 'k')).to be(false) } }
     end
   end
+
+  # The two searches take 1.8 s, and the deletion waits for 1.5 s.
+  it 'has the whole timeout for each round trip of a deletetree, and ends with that of the first silent one' do
+    with_timeout(1.5) do |world|
+      world.call('simpkv::put', 'folder/k', 1)
+      took = seconds do
+        silent.hold(:search, seconds: 0.9) do
+          silent.hold(:delete) do
+            expect { world.call('simpkv::deletetree', 'folder') }.to raise_error(RuntimeError, /no answer in time/)
+          end
+        end
+      end
+      expect(took).to be_between(3, 6)
+      expect(world.call('simpkv::deletetree', 'folder')).to be(true)
+    end
+  end
 end

@@ -45,7 +45,10 @@ class FaultyProxy
   # @param direction [:up, :down] from the client, or from the server
   # @param byte [Integer] the number of bytes that pass before the fault
   def arm(fault, direction, byte)
-    @lock.synchronize { @armed = [fault, direction, @passed[direction] + byte] }
+    @lock.synchronize do
+      @injected_at = nil
+      @armed = [fault, direction, @passed[direction] + byte]
+    end
   end
 
   # From now on, the proxy delivers some requests late: it closes the client's connection first, and then passes the
@@ -61,6 +64,11 @@ class FaultyProxy
   # @return [Integer] the number of requests that were delivered late
   def delivered_late
     @lock.synchronize { @delivered_late }
+  end
+
+  # @return [Float, nil] when the last fault was injected (CLOCK_MONOTONIC); nil until then
+  def injected_at
+    @lock.synchronize { @injected_at }
   end
 
   # @return [Boolean] true until the fault has been injected
@@ -154,6 +162,7 @@ class FaultyProxy
       next unless where == direction && byte < passed + length
 
       @armed = nil
+      @injected_at = Process.clock_gettime(Process::CLOCK_MONOTONIC)
       @stalled << link if fault == :stall
       [fault, byte - passed]
     end

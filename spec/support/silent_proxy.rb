@@ -29,14 +29,15 @@ class SilentProxy
   # @param seconds [Numeric, nil] the delay; nil for one that ends with the block
   def hold(operation, seconds: nil)
     over = false
-    @held = { operation => lambda do
+    before = @held
+    @held = before.merge(operation => lambda do
       ends = now + (seconds || Float::INFINITY)
       -> { now < ends && (seconds || !over) }
-    end }
+    end)
     yield
   ensure
     over = true
-    @held = {}
+    @held = before
   end
 
   # @param operation [Symbol] as for {#hold}

@@ -20,7 +20,8 @@ module StoreOperations
   # answer:: of a store that works
   # changes:: the documents that the operation stores, by path; nil for a path that it deletes
   # call:: runs the operation on a store
-  Operation = Struct.new(:name, :answer, :changes, :call) do
+  # each_round_trip:: true if each of its round trips to a directory may take the time of a deadline
+  Operation = Struct.new(:name, :answer, :changes, :call, :each_round_trip) do
     # @return [Hash] the documents that are stored after it
     def after
       BEFORE.merge(changes).compact
@@ -34,7 +35,7 @@ module StoreOperations
     Operation.new('exist?', true, {}, ->(store) { store.exist?("#{PLACE}/tree") }),
     Operation.new('list',
                   { keys: { 'x' => BEFORE['tree/x'], 'y' => BEFORE['tree/y'] }, folders: ['deep'], errors: {} }, {},
-                  ->(store) { store.list("#{PLACE}/tree") }),
+                  ->(store) { store.list("#{PLACE}/tree") }, true),
     Operation.new('put of the same', false, {}, ->(store) { store.put(a, BEFORE['a']) }),
     Operation.new('put of another', true, { 'a' => other }, ->(store) { store.put(a, other) }),
     Operation.new('put of a new key', true, { 'new' => other }, ->(store) { store.put("#{PLACE}/new", other) }),
@@ -48,7 +49,7 @@ module StoreOperations
     Operation.new('create_folder', true, {}, ->(store) { store.create_folder("#{PLACE}/n/e") }),
     Operation.new('delete_folder', true, {}, ->(store) { store.delete_folder("#{PLACE}/empty") }),
     Operation.new('deletetree', true, { 'tree/x' => nil, 'tree/y' => nil, 'tree/deep/z' => nil },
-                  ->(store) { store.deletetree("#{PLACE}/tree") })
+                  ->(store) { store.deletetree("#{PLACE}/tree") }, true)
   ].freeze
 
   # Calls the block for all items at once, each in a thread.
@@ -90,7 +91,7 @@ module StoreOperations
   # The outcome of one operation.
   #
   # acknowledged:: true if it returned, false if it raised an error that it may raise
-  # late:: seconds from its deadline to its end
+  # late:: seconds from its deadline to its end; from the fault and its deadline, if each round trip has that time
   # violations:: [Array<String>] the expectations that it does not meet
   Outcome = Struct.new(:operation, :acknowledged, :late, :violations) do
     # Adds the violations of the documents that are stored after it.
@@ -122,12 +123,15 @@ module StoreOperations
   # @param store [Simpkv::Store] the store to run it on
   # @param deadline [Numeric] the seconds that it may take
   # @param errors [Array<Class>] the errors that it may raise
+  # @yieldreturn [Float, nil] when the fault began, if it began during the operation: round trips before it may have
+  #   taken any part of their time
   # @return [Outcome]
   def self.run(operation, store, deadline, errors = ERRORS)
     began = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     acknowledged, violations = attempt(operation, store, errors)
-    late = Process.clock_gettime(Process::CLOCK_MONOTONIC) - began - deadline
-    Outcome.new(operation, acknowledged, late, violations)
+    ended = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    began = [began, yield].compact.max if operation.each_round_trip && block_given?
+    Outcome.new(operation, acknowledged, ended - began - deadline, violations)
   end
 
   def self.attempt(operation, store, errors)
