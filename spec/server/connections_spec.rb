@@ -5,7 +5,6 @@ require 'net/http'
 require 'open3'
 require 'stringio'
 require 'tmpdir'
-require_relative '../support/certificates'
 require_relative '../support/command'
 require_relative 'server_helper'
 
@@ -84,30 +83,6 @@ RSpec.describe 'The connections of the service' do
         end
       end
       expect(clients.flat_map(&:value).uniq.map { |body| JSON.parse(body)['value'] }).to eq([1])
-    end
-  end
-
-  describe 'over TLS' do
-    include_context 'with a service', '--bind', 'ssl://127.0.0.1:0'
-    let(:certificates) { @certificates ||= Certificates.new(Dir.mktmpdir('ca')) }
-    let(:reader) { certificates.issue(subject: 'reader.example.com', names: nil) }
-    let(:section) do
-      cert, key = certificates.issue('127.0.0.1')
-      { 'tls_cert' => cert, 'tls_key' => key, 'tls_ca' => certificates.cacert, 'threads' => 1,
-        'rights' => [{ 'certname' => 'reader.example.com', 'methods' => ['GET'], 'paths' => ['/**'] }] }
-    end
-
-    after { FileUtils.rm_rf(File.dirname(certificates.cacert)) }
-
-    it 'end if the client does not read its response within 30 seconds, so that others are answered' do
-      12.times { |number| client.put("/v1/keys/large/k#{number}", 'value' => 'x' * 900_000) }
-      cert, key = reader
-      service.client('ssl', ca: certificates.cacert, cert: cert, key: key).connect do |socket|
-        socket.write("GET /v1/keys/large/ HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        socket.to_io.wait_readable(60)
-        sleep 1 # The only thread waits for this client.
-        expect(client.get('/healthz').status).to eq(200)
-      end
     end
   end
 

@@ -1,12 +1,60 @@
 # frozen_string_literal: true
 
 require 'securerandom'
+require_relative '../support/certificates'
 require_relative 'server_helper'
 
-RSpec.describe 'The service' do
-  include_context 'with a service', '--bind', 'tcp://127.0.0.1:0', '--local-write'
+# The two examples that take half a minute come last, because what they wait for begins with the first one.
+RSpec.describe 'The service', order: :defined do
+  include_context 'with a service for all examples', '--bind', 'tcp://127.0.0.1:0', '--local-write'
 
   let(:client) { service.client('tcp') }
+
+  before { trickle && unread }
+
+  # Sends a request byte by byte, until the service answers or ends the connection.
+  #
+  # @return [Thread] its value is the response, and the seconds that it took
+  def trickle
+    @kept[:trickle] ||= Thread.new(client) do |client|
+      client.connect do |socket|
+        began = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        socket.write("GET / HTTP/1.1\r\nX: ")
+        socket.write('a') until socket.wait_readable(1)
+        [socket.read, Process.clock_gettime(Process::CLOCK_MONOTONIC) - began]
+      end
+    end
+  end
+
+  # Does not read a large response of a service with one thread.
+  #
+  # @return [Thread] its value is the status of the response to another client meanwhile
+  def unread
+    @kept[:unread] ||= Thread.new(File.join(@kept.fetch(:folder), 'unread')) do |folder|
+      Dir.mkdir(folder)
+      ca = Certificates.new(folder)
+      Service.run(over_tls(folder, ca), '--bind', 'ssl://127.0.0.1:0') { |tls| status_beside_unread(tls, ca) }
+    end
+  end
+
+  def over_tls(folder, certificates)
+    cert, key = certificates.issue('127.0.0.1')
+    root = File.join(folder, 'store').tap { |name| Simpkv::Store.open('file', 'root_path' => name).close }
+    { 'backends' => { 'default' => { 'type' => 'file', 'id' => 'unread', 'root_path' => root } },
+      'server' => { 'tls_cert' => cert, 'tls_key' => key, 'tls_ca' => certificates.cacert, 'threads' => 1,
+                    'rights' => [{ 'certname' => 'reader.example.com', 'methods' => ['GET'], 'paths' => ['/**'] }] } }
+  end
+
+  def status_beside_unread(tls, certificates)
+    12.times { |number| tls.client.put("/v1/keys/large/k#{number}", 'value' => 'x' * 900_000) }
+    cert, key = certificates.issue(subject: 'reader.example.com', names: nil)
+    tls.client('ssl', ca: certificates.cacert, cert: cert, key: key).connect do |socket|
+      socket.write("GET /v1/keys/large/ HTTP/1.1\r\nHost: localhost\r\n\r\n")
+      socket.to_io.wait_readable(60)
+      sleep 1 # The only thread waits for this client.
+      tls.client.get('/healthz').status
+    end
+  end
 
   def still_serves
     expect(client.get('/healthz').status).to eq(200)
@@ -55,27 +103,6 @@ RSpec.describe 'The service' do
     still_serves
   end
 
-  it 'logs little while clients hold all connections that it may have, and serves afterwards' do
-    address, port = service.addresses.grep(/tcp/).first[%r{//(.*)}, 1].split(':')
-    system('prlimit', '--pid', service.pid.to_s, '--nofile=64', exception: true)
-    sockets = Array.new(100) { TCPSocket.new(address, port) }
-    eventually(errors: RuntimeError) { service.log.include?('too many connections') }
-    sleep 3
-    expect(service.log.lines.grep(/EMFILE/).length).to be_between(1, 6)
-    sockets.each(&:close)
-    eventually(errors: StandardError) { client.get('/healthz').status == 200 }
-  end
-
-  it 'ends a request that does not arrive within 30 seconds, byte by byte' do
-    client.connect do |socket|
-      began = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-      socket.write("GET / HTTP/1.1\r\nX: ")
-      socket.write('a') until socket.wait_readable(1)
-      expect(socket.read).to eq('').or(start_with('HTTP/1.1 408'))
-      expect(Process.clock_gettime(Process::CLOCK_MONOTONIC) - began).to be_between(25, 45)
-    end
-  end
-
   it 'answers nested JSON of any depth with a problem' do
     [50, 200, 100_000].each do |depth|
       status = client.put('/v1/keys/a', "{\"value\":#{'[' * depth}#{']' * depth}}").status
@@ -118,5 +145,32 @@ RSpec.describe 'The service' do
     when 4 then whole.sub('Content-Length', "Transfer-Encoding: chunked\r\nContent-Length")
     else whole.sub('Content-Length: 99999', 'Content-Length: 3')
     end
+  end
+
+  it 'ends a request that does not arrive within 30 seconds, byte by byte' do
+    response, seconds = trickle.value
+    expect(response).to eq('').or(start_with('HTTP/1.1 408'))
+    expect(seconds).to be_between(25, 45)
+  end
+
+  it 'ends a connection whose client does not read its response within 30 seconds, so that others are answered' do
+    expect(unread.value).to eq(200)
+  end
+end
+
+RSpec.describe 'The service, without free files,' do
+  include_context 'with a service', '--bind', 'tcp://127.0.0.1:0', '--local-write'
+
+  let(:client) { service.client('tcp') }
+
+  it 'logs little while clients hold all connections that it may have, and serves afterwards' do
+    address, port = service.addresses.grep(/tcp/).first[%r{//(.*)}, 1].split(':')
+    system('prlimit', '--pid', service.pid.to_s, '--nofile=64', exception: true)
+    sockets = Array.new(100) { TCPSocket.new(address, port) }
+    eventually(errors: RuntimeError) { service.log.include?('too many connections') }
+    sleep 3
+    expect(service.log.lines.grep(/EMFILE/).length).to be_between(1, 6)
+    sockets.each(&:close)
+    eventually(errors: StandardError) { client.get('/healthz').status == 200 }
   end
 end

@@ -2,9 +2,7 @@
 
 require_relative 'server_helper'
 
-RSpec.describe 'The API of inspection rules' do
-  include_context 'with a service'
-
+RSpec.shared_context 'with an inspection rule' do
   let(:path) { '/v1/inspection_rules' }
   let(:rule) { { 'actions' => [{ 'op' => 'set-attribute', 'args' => ['/parameters/role', 'web'] }] } }
   let(:uuid) { '6f0c9a52-3c4e-4a5f-9f0e-2f6a3c1d7b90' }
@@ -15,6 +13,11 @@ RSpec.describe 'The API of inspection rules' do
   def create(**fields)
     client.post(path, rule.merge(fields.transform_keys(&:to_s))).data
   end
+end
+
+RSpec.describe 'The API of inspection rules' do
+  include_context 'with a service for all examples'
+  include_context 'with an inspection rule'
 
   it 'creates, shows, changes and deletes a rule' do
     created = client.post(path, rule.merge('uuid' => uuid, 'conditions' => nil, 'description' => 'Web servers'))
@@ -107,20 +110,6 @@ RSpec.describe 'The API of inspection rules' do
     end
   end
 
-  it 'deletes all rules but built-in ones, which nobody changes' do
-    file = File.join(service.folder, 'rules.yaml')
-    File.write(file, [{ 'uuid' => uuid, **rule }].to_yaml)
-    service.configure(options.merge('estate' => { 'inspection_rules' => { 'built_in' => file } }))
-    service.terminate
-    service.start
-    create
-    expect(client.get("#{path}/#{uuid}").data).to include('built_in' => true)
-    expect(client.delete("#{path}/#{uuid}").status).to eq(400)
-    expect(client.patch("#{path}/#{uuid}", [{ 'op' => 'add', 'path' => '/scope', 'value' => 'x' }]).status).to eq(400)
-    expect(client.delete(path).status).to eq(204)
-    expect(client.get(path).data['inspection_rules']).to match([include('uuid' => uuid)])
-  end
-
   describe 'for clients that negotiate a version' do
     it 'answers with the versions that it has' do
       answer = client.get(path, 'X-OpenStack-Ironic-API-Version' => '1.115', 'X-Auth-Token' => 'x')
@@ -156,5 +145,24 @@ RSpec.describe 'The API of inspection rules' do
     create
     store.put("globals/estate/rules/#{uuid}", '{"value":')
     expect(client.get(path)).to have_attributes(status: 500, detail: include("globals/estate/rules/#{uuid}"))
+  end
+end
+
+RSpec.describe 'The API of inspection rules, some of which are built-in,' do
+  include_context 'with a service'
+  include_context 'with an inspection rule'
+
+  it 'deletes all rules but built-in ones, which nobody changes' do
+    file = File.join(service.folder, 'rules.yaml')
+    File.write(file, [{ 'uuid' => uuid, **rule }].to_yaml)
+    service.configure(options.merge('estate' => { 'inspection_rules' => { 'built_in' => file } }))
+    service.terminate
+    service.start
+    create
+    expect(client.get("#{path}/#{uuid}").data).to include('built_in' => true)
+    expect(client.delete("#{path}/#{uuid}").status).to eq(400)
+    expect(client.patch("#{path}/#{uuid}", [{ 'op' => 'add', 'path' => '/scope', 'value' => 'x' }]).status).to eq(400)
+    expect(client.delete(path).status).to eq(204)
+    expect(client.get(path).data['inspection_rules']).to match([include('uuid' => uuid)])
   end
 end

@@ -144,10 +144,14 @@ RSpec.describe 'The API of keys' do
   end
 
   context 'in files' do
+    include_context 'with a service for all examples'
+    it_behaves_like 'keys'
+  end
+
+  context 'in files that are damaged, full or audited' do
     include AuditFile
 
     include_context 'with a service'
-    it_behaves_like 'keys'
 
     it 'fails a list if a key cannot be read' do
       store.put('globals/app1/torn', '{"value":')
@@ -189,7 +193,7 @@ RSpec.describe 'The API of keys' do
   Directories.each_server do |server, tags|
     context "in a directory of #{server}", **tags do
       include_context 'with a directory', server
-      include_context 'with a service'
+      include_context 'with a service for all examples'
       let(:backends) { { 'default' => directory.options('type' => 'ldap', 'id' => id) } }
       let(:store) { open_store }
       it_behaves_like 'keys'

@@ -2,9 +2,7 @@
 
 require_relative 'server_helper'
 
-RSpec.describe 'The API of nodes' do
-  include_context 'with a service'
-
+RSpec.shared_context 'with two nodes' do
   let(:estate) { Simpkv::Estate.new(options) }
 
   before do
@@ -16,6 +14,11 @@ RSpec.describe 'The API of nodes' do
     estate.statuses.put('web2', 'last_seen' => '2026-11-25T11:00:00Z', 'environment' => 'production',
                                 'status' => 'changed', 'changes' => 3, 'failures' => 0)
   end
+end
+
+RSpec.describe 'The API of nodes' do
+  include_context 'with a service for all examples'
+  include_context 'with two nodes'
 
   it 'lists nodes, with filters and in any order' do
     names = ->(query) { client.get("/v1/nodes?#{query}").data['nodes'].map { |node| node['name'] } }
@@ -92,6 +95,22 @@ RSpec.describe 'The API of nodes' do
     expect(outcome).to include('record' => nil, 'failed' => include('msg' => 'unknown rack'))
   end
 
+  it 'deactivates a node' do
+    expect(client.delete('/v1/nodes/web1').data['removed']).to include('facts' => true)
+    expect(client.delete('/v1/nodes/web1').status).to eq(404)
+    expect(client.get('/v1/nodes').data['nodes'].map { |node| node['name'] }).to eq(%w[web2])
+  end
+
+  it 'fails a list if a document cannot be read' do
+    store.put('globals/estate/status/web3', '{')
+    expect(client.get('/v1/nodes')).to have_attributes(status: 500, detail: include('status/web3'))
+  end
+end
+
+RSpec.describe 'The API of nodes' do
+  include_context 'with a service'
+  include_context 'with two nodes'
+
   context 'with rules that see secrets' do
     let(:options) { super().merge('estate' => { 'inspection_rules' => { 'mask_secrets' => 'never' } }) }
 
@@ -118,16 +137,5 @@ RSpec.describe 'The API of nodes' do
                                             'effects' => [include('msg' => '[redacted]')])
       expect(answers[1].data['failed']).to include('msg' => '[redacted]')
     end
-  end
-
-  it 'deactivates a node' do
-    expect(client.delete('/v1/nodes/web1').data['removed']).to include('facts' => true)
-    expect(client.delete('/v1/nodes/web1').status).to eq(404)
-    expect(client.get('/v1/nodes').data['nodes'].map { |node| node['name'] }).to eq(%w[web2])
-  end
-
-  it 'fails a list if a document cannot be read' do
-    store.put('globals/estate/status/web3', '{')
-    expect(client.get('/v1/nodes')).to have_attributes(status: 500, detail: include('status/web3'))
   end
 end

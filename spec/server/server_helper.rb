@@ -7,11 +7,29 @@ require_relative '../support/processes'
 require_relative '../support/scratch'
 require_relative '../support/service'
 
-# A service over a store in files, or in a directory.
+# The configuration of a service over a store in files, or in a directory. `@root` is the folder of the store.
+RSpec.shared_context 'with the configuration of a service' do
+  let(:backends) { { 'default' => { 'type' => 'file', 'id' => 'spec', 'root_path' => @root } } }
+  # The section `server` of the configuration.
+  let(:section) { {} }
+  let(:options) { { 'backends' => backends, 'server' => { 'index' => "#{@root}.index" }.merge(section) } }
+  let(:client) { service.client }
+  # The store, as other processes use it.
+  let(:store) { Simpkv::Store.open('file', 'root_path' => @root) }
+
+  # Makes the estate, as `simpkv init` does.
+  def make_estate
+    Simpkv::Estate.new(options).make
+  end
+end
+
+# A service for each example.
 #
 #   include_context 'with a service'
 #   service.client.get('/v1/nodes')
 RSpec.shared_context 'with a service' do |*arguments, env: {}|
+  include_context 'with the configuration of a service'
+
   around do |example|
     Scratch.make('service') do |folder|
       @root = File.join(folder, 'store')
@@ -22,20 +40,46 @@ RSpec.shared_context 'with a service' do |*arguments, env: {}|
     end
   end
 
-  let(:backends) { { 'default' => { 'type' => 'file', 'id' => 'spec', 'root_path' => @root } } }
-  # The section `server` of the configuration.
-  let(:section) { {} }
-  let(:options) { { 'backends' => backends, 'server' => { 'index' => "#{@root}.index" }.merge(section) } }
   let(:service) { @service = Service.new(options, *arguments, env: env).tap(&:start) }
-  let(:client) { service.client }
-  # The store, as other processes use it.
-  let(:store) { Simpkv::Store.open('file', 'root_path' => @root) }
 
   before { store }
+end
 
-  # Makes the estate, as `simpkv init` does.
-  def make_estate
-    Simpkv::Estate.new(options).make
+# One service for all examples of a group. They have one configuration, which none of them changes, and each begins with
+# an empty store, or with an estate of nothing.
+RSpec.shared_context 'with a service for all examples' do |*arguments|
+  include_context 'with the configuration of a service'
+
+  before(:context) { @kept = { folder: Scratch.make('service') } }
+
+  after(:context) do
+    @kept[:service]&.stop
+    FileUtils.rm_rf(@kept.fetch(:folder))
+  end
+
+  let(:id) { @kept[:id] ||= "i#{LdapIds.next}" }
+  let(:service) do
+    @kept[:options] ||= options
+    raise 'the examples of the group have several configurations' unless @kept[:options] == options
+
+    @kept[:service] ||= Service.new(options, *arguments).tap(&:start)
+  end
+
+  before do
+    @root = File.join(@kept.fetch(:folder), 'store')
+    FileUtils.mkdir_p(@root)
+    empty(store)
+  end
+
+  # Deletes all keys but the markers of an estate.
+  def empty(store)
+    store.deletetree('environments')
+    markers, keys = store.tree('globals', values: false, required: false)[:keys].keys.partition do |key|
+      File.basename(key) == Simpkv::Estate::MARKER
+    end
+    return store.deletetree('globals') if markers.empty?
+
+    keys.each { |key| store.delete("globals/#{key}") }
   end
 end
 
