@@ -24,9 +24,6 @@ NATIVE = Dir['spec/unit/{audited,binding,codec,dn,key,memory,native,rules_cases,
 # ---- The tests that `bin/test` runs by default: this Ruby, files and slapd
 
 stage(:core, 'the C tests') { |stage| stage.sh(*core('test')) }
-stage(:core_alone, 'the C tests that sanitizers leave out') do |stage|
-  stage.sh(*core('test-alone'))
-end
 specs(:cext_unit, :cext, 'the library, on MRI with the extension', '--tag', '~tools', 'spec/unit')
 specs(:cext_functions, :cext, 'the Puppet functions, on MRI with the extension', 'spec/functions')
 specs(:cext_conformance, :cext, 'the conformance suite on files and slapd', '--tag', '~ds389', 'spec/conformance')
@@ -142,9 +139,15 @@ stage :load, 'many threads and processes at once' do |stage|
   end
 end
 
-{ asan: 'ASan and UBSan', tsan: 'TSan', valgrind: 'valgrind',
-  chaos: 'each allocation failing in turn' }.each do |build, tool|
+{ asan: 'ASan and UBSan', tsan: 'TSan',
+  chaos: 'ASan and UBSan, also with each allocation failing in turn' }.each do |build, tool|
   stage(build, "the C tests with #{tool}") { |stage| stage.sh(*core(build.to_s)) }
+end
+
+# Both targets have one build.
+stage(:valgrind, 'the C tests with valgrind, and those that sanitizers leave out') do |stage|
+  stage.sh(*core('valgrind'))
+  stage.sh(*core('test-alone'))
 end
 
 # Turns off three checks: Ruby jumps over stack frames, has signal stacks of its own, and does not free memory at exit.
@@ -203,15 +206,15 @@ stage :style, 'linters, formatters, layers, and pages that are out of date' do |
   stage.sh('shellcheck', '-x', '-P', 'SCRIPTDIR', *Dir['bin/*', 'rakelib/*.sh'], '.ci/run', 'ext/core/configure')
 end
 
-# The stages that take longest come first. asan and valgrind run the C tests, and core_alone those that they leave out.
+# The stages that take longest come first. chaos runs all that asan and core run, but for the tests that valgrind runs.
 # The conformance suite stands for all specs of functions on JRuby; the stage puppet7 runs them with FFI on MRI. The
 # stage puppetserver has the estate and the directory on Debian's JRuby, and jruby94_servers the directory on the newest
 # one.
 ALL = %w[
   tsan puppetserver packages command cext_servers valgrind chaos ffi_servers faults jruby94_servers
-  jruby93_conformance ruby_sanitizers asan bench fuzz load analysis puppet7 types access
+  jruby93_conformance ruby_sanitizers bench fuzz load analysis puppet7 types access
   encrypted_conformance ds389_conformance estate server console query puppetdb bolt jruby93_unit jruby94_unit
-  ffi_unit newest_json tools style core_alone
+  ffi_unit newest_json tools style
 ] + BASIC.drop(1)
 
 # ---- Suites

@@ -114,13 +114,11 @@ tsan:
 	$(MAKE) run-tests BUILD=build/tsan WITHOUT="test_rules_limits $(alone)" \
 	  CFLAGS="-O1 -g -fsanitize=thread" RUN="env TSAN_OPTIONS=suppressions=$(root)test/tsan.supp"
 
-# Runs each test repeatedly. In the first run the first allocation fails, in the second run the second one, and so on.
+# All that asan runs, and scenarios repeatedly: in the first run the first allocation fails, in the second run the second
+# one, and so on, until none fails.
 chaos:
-	$(MAKE) run-chaos BUILD=build/chaos WITHOUT="$(alone)" CPPFLAGS=-DSKV_CHAOS \
-	  CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
-
-run-chaos: export SKV_CHAOS := 1
-run-chaos: run-tests
+	$(MAKE) run-tests BUILD=build/chaos WITHOUT="$(alone)" CPPFLAGS=-DSKV_CHAOS \
+	  CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 fuzz:
 	$(MAKE) run-fuzz BUILD=build/fuzz CC="$(FUZZ_CC)" \
@@ -149,7 +147,7 @@ $(fuzzers): $(BUILD)/fuzz_%: $(root)fuzz/fuzz_%.c $(objects)
 # A child process cannot free memory that another thread of its parent held at the fork. test_double, test_file_trees,
 # test_keyring, test_pattern, test_rules_limits and test_store_many take minutes here; asan and chaos run them.
 valgrind:
-	$(MAKE) run-tests BUILD=build/valgrind CFLAGS="-O1 -g" \
+	$(MAKE) run-tests BUILD=build/test CFLAGS="-O1 -g" \
 	  WITHOUT="test_double test_file_forks test_file_trees test_keyring test_pattern test_rules_limits test_store_many \
 	    $(wipe_tests)" \
 	  RUN="valgrind -q --leak-check=full --error-exitcode=9 --child-silent-after-fork=yes \
@@ -172,8 +170,8 @@ format:
 	clang-format --dry-run --Werror include/*.h $(wildcard src/*.c src/*/*.[ch] test/*.[ch] test/*/*.c fuzz/*.c ../simpkv/*.[ch])
 
 clean:
-	rm -rf build/release build/test build/valgrind build/asan build/tsan build/chaos build/analyze build/fuzz
+	rm -rf build/release build/test build/asan build/tsan build/chaos build/analyze build/fuzz
 
-.PHONY: all install run-tests test test-alone asan tsan chaos run-chaos valgrind analyze objects tidy format clean fuzz run-fuzz
+.PHONY: all install run-tests test test-alone asan tsan chaos valgrind analyze objects tidy format clean fuzz run-fuzz
 
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d)
