@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require 'erubi'
+
 module Simpkv
   module Server
     class Console < Roda
@@ -11,7 +13,11 @@ module Simpkv
           Row = Struct.new(:uuid, :title, :phase, :outcome, :details)
           # Characters of a line.
           LINE = 600
-          private_constant :LINE
+          # The most rules of a page, and lines of a rule; and the bytes of lines after which no other rule follows.
+          ROWS = 50
+          LINES = 20
+          BYTES = 20_000
+          private_constant :LINE, :ROWS, :LINES, :BYTES
 
           KNOWN = { 'declared' => 'The node has a declared record.',
                     'discovered' => 'The node has no declared record: discovery would declare the one below.',
@@ -24,9 +30,14 @@ module Simpkv
           # @return [String] the certname
           attr_reader :name
 
+          # @return [Integer] the number of rules before those of this page
+          attr_reader :first
+
           # @param data [Hash] of the API
-          def initialize(data)
+          # @param first [Integer]
+          def initialize(data, first = 0)
             @data = data
+            @first = first
             @name, @record = data.values_at('name', 'record')
           end
 
@@ -47,21 +58,46 @@ module Simpkv
             "The #{[named, rule['place'], rule['message']].compact.join(': ')}. It cannot be applied"
           end
 
-          # @return [Array<Row>] the rules, in the order in which they ran
+          # @return [Integer] the number of all rules
+          def total
+            @data['rules'].length
+          end
+
+          # @return [Integer, nil] the number of rules before those of the next page; nil for the last page
+          def following
+            last = first + rules.length
+            last if last < total
+          end
+
+          # @return [Array<Row>] the rules of a page, in the order in which they ran
           def rules
-            @data['rules'].map do |rule|
-              title = rule['description'].to_s.empty? ? rule['uuid'] : rule['description']
-              Row.new(rule['uuid'], title, rule['phase'], Inspection::Explanation.outcome(rule),
-                      Inspection::Explanation.details(rule).map { |line| shortened(line) })
+            @rules ||= @data['rules'].drop(first).first(ROWS).each_with_object([]) do |rule, rows|
+              break rows if rows.sum { |row| bytes(row) } > BYTES
+
+              rows << row(rule)
             end
           end
 
           # @return [Array<String>]
           def effects
-            @data['effects'].map { |effect| shortened(Inspection::Explanation.effect(effect)) }
+            limited(@data['effects'].map { |effect| shortened(Inspection::Explanation.effect(effect)) })
           end
 
           private
+
+          def row(rule)
+            title = rule['description'].to_s.empty? ? rule['uuid'] : rule['description']
+            Row.new(rule['uuid'], title, rule['phase'], Inspection::Explanation.outcome(rule),
+                    limited(Inspection::Explanation.details(rule).map { |line| shortened(line) }))
+          end
+
+          def bytes(row)
+            row.details.sum { |line| Erubi.h(line).bytesize }
+          end
+
+          def limited(lines)
+            lines.length > LINES ? [*lines.first(LINES), "and #{lines.length - LINES} more"] : lines
+          end
 
           def shortened(line)
             line.length > LINE ? "#{line[0, LINE]}… (#{line.length} characters)" : line

@@ -1,0 +1,181 @@
+# frozen_string_literal: true
+
+require 'simpkv/server/console/nodes/node_table'
+require 'simpkv/server/console/nodes/fact_list'
+
+module Simpkv
+  module Server
+    # The table of nodes, and the pages of a node: /nodes. Each tab is a page of its own.
+    class Console
+      # The tabs of a node: the segment of the path, and the title.
+      NODE_TABS = { nil => 'Summary', 'facts' => 'Facts', 'reports' => 'Reports', 'classes' => 'Classes',
+                    'resources' => 'Exports', 'catalog' => 'Catalog', 'inspection' => 'Inspection',
+                    'compare' => 'Compare' }.freeze
+      # Rows of a page.
+      NODE_ROWS = 50
+      # The number of environments that a filter suggests.
+      NODE_ENVIRONMENTS = 100
+      # The most characters of one value on a page of its own.
+      NODE_TEXT = 10_000
+      private_constant :NODE_TABS, :NODE_ROWS, :NODE_ENVIRONMENTS, :NODE_TEXT
+
+      hash_branch('', 'nodes') do |r|
+        r.is(['', true]) { r.get { nodes_page } }
+        r.on(String) do |certname|
+          @certname = certname
+          r.is(['', true]) { r.get { node_page } }
+          r.is('reports', String) { |hash| r.get { node_report_page(hash) } }
+          r.is('deactivate') do
+            r.get { node_deactivate_page }
+            r.post { node_deactivate }
+          end
+          r.is(NODE_TABS.keys.compact) do |tab|
+            r.get { node_tab(tab) }
+            r.post { node_inspect } if tab == 'inspection'
+          end
+        end
+      end
+
+      private
+
+      def nodes_page
+        at('/nodes')
+        wanted = %w[q status environment state sort order].to_h { |name| [name, given(name)] }
+        found = found_nodes(NodeTable.new(api, wanted))
+        response.status = found.status if missing?(found)
+        page('Nodes', 'nodes', wanted: wanted, found: found, columns: node_columns(wanted),
+                               environments: node_environments, removed: removed_node,
+                               filtered: wanted.reject { |name, _| %w[sort order].include?(name) }.values.any?(/./))
+      end
+
+      # Without the index, the store has the same nodes.
+      #
+      # @return [NodeTable::Found, Missing] missing if a value of the filter is wrong
+      def found_nodes(table)
+        found = part(400) { table.indexed(offset, NODE_ROWS) }
+        return found unless missing?(found) && found.status != 400
+
+        part(400) { table.stored(offset, NODE_ROWS, found.message) }.tap do |stored|
+          raise Problem.new(stored.status, stored.message) if missing?(stored) && stored.status != 400
+        end
+      end
+
+      def offset
+        number('offset', 0, 0..)
+      end
+
+      # @return [Array<Hash>] the headings of the table, with links that sort
+      def node_columns(wanted)
+        sorted = wanted['sort'].empty? ? 'name' : wanted['sort']
+        NodeTable::COLUMNS.map do |name, (title, *)|
+          descending = wanted['order'] == 'desc' if name == sorted
+          order = descending == false ? 'desc' : nil
+          { title: title, sort: { nil => 'none', true => 'descending', false => 'ascending' }[descending],
+            address: here(sort: name, order: order, offset: nil, removed: nil) }
+        end
+      end
+
+      def node_environments
+        found = part { api.find('environments', nil, order: [%w[name asc]], limit: NODE_ENVIRONMENTS) }
+        missing?(found) ? [] : found.rows.map { |row| row['name'] }
+      end
+
+      # @return [String, nil] the node that a form has just deactivated: the store has nothing of its runs
+      def removed_node
+        certname = given('removed')
+        return if certname.empty?
+
+        node = part(400, 404) { api.get(Api.path('v1', 'nodes', certname)) }
+        certname if missing?(node) ? node.status == 404 : node['status'].nil?
+      end
+
+      def node_page
+        at('/nodes/{certname}')
+        node = api.get(Api.path('v1', 'nodes', @certname))
+        node_view('Summary', 'node', node: node, status: node['status'] || {}, reports: part { node_reports.first(5) },
+                                     inspection: node['inspection'] && Estate::Inspections.kind(node['inspection']))
+      end
+
+      # @param tab [String] of {NODE_TABS}
+      def node_tab(tab)
+        at("/nodes/{certname}/#{tab}")
+        send("node_#{tab}_page")
+      end
+
+      # @return [String] the page of a tab
+      def node_view(tab, template, **locals)
+        @tab = tab
+        page(tab == 'Summary' ? @certname : "#{tab}: #{@certname}", template, **locals)
+      end
+
+      # @return [Array<Hash>]
+      def node_tabs
+        NODE_TABS.map do |segment, title|
+          { title: title, address: url(*['nodes', @certname, segment].compact), current: title == @tab }
+        end
+      end
+
+      # Reads a part of the node that it may not have.
+      #
+      # @return [Object, Missing]
+      def node_part(subject)
+        part(404) { api.get(Api.path('v1', 'nodes', @certname, subject)) }.tap do |found|
+          response.status = found.status if missing?(found)
+        end
+      end
+
+      def node_facts_page
+        stored = node_part('facts')
+        return node_view('Facts', 'node_facts_none', missing: stored) if missing?(stored)
+
+        facts = FactList.new(stored['values'].merge(stored['trusted'] ? { 'trusted' => stored['trusted'] } : {}))
+        text, path = %w[q path].map { |name| given(name) }
+        return node_fact_list(facts, text) unless text.empty? && given('list').empty?
+
+        node_view('Facts', 'node_facts', text: text, path: path, value: facts.at(path))
+      end
+
+      def node_fact_list(facts, text)
+        found = facts.with(text)
+        node_view('Facts', 'node_fact_list', text: text, total: found.length,
+                                             rows: found.drop(offset).first(NODE_ROWS))
+      end
+
+      # @return [String] the address of a part of the facts
+      def node_fact(pointer)
+        url('nodes', @certname, 'facts', path: pointer)
+      end
+
+      def node_classes_page
+        node = api.get(Api.path('v1', 'nodes', @certname))
+        records = { 'declared' => node['record'], 'effective' => (node['inspection'] || {})['record'] }.compact
+        of = given('of')
+        return node_view('Classes', 'node_classes', records: records, classes: node_catalog_classes) if of.empty?
+
+        record = records[of] || raise(Problem.new(404, "'#{@certname}' has no such record"))
+        node_view('Classes', 'node_record', of: of, path: given('path'), value: FactList.new(record).at(given('path')))
+      end
+
+      # @return [Api::Found, Missing] the classes of the catalog; nil rows if none is stored
+      def node_catalog_classes
+        catalog = CatalogView.new(api, @certname)
+        part { catalog.header ? catalog.resources('Class', '', 0, NODE_ROWS) : Api::Found.new([], 0) }
+      end
+
+      def node_deactivate_page
+        at('/nodes/{certname}/deactivate')
+        node_view('Deactivate', 'node_deactivate', node: api.get(Api.path('v1', 'nodes', @certname)))
+      end
+
+      def node_deactivate
+        at('/nodes/{certname}/deactivate')
+        api.request('DELETE', Api.path('v1', 'nodes', @certname))
+        go_to(url('nodes', removed: @certname))
+      end
+    end
+  end
+end
+
+require 'simpkv/server/console/nodes/node_reports'
+require 'simpkv/server/console/nodes/node_catalog'
+require 'simpkv/server/console/nodes/node_inspection'

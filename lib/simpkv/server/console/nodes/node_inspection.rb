@@ -1,0 +1,52 @@
+# frozen_string_literal: true
+
+require 'simpkv/server/console/rules/outcome'
+
+module Simpkv
+  module Server
+    # What inspection rules make of a node.
+    class Console
+      # The rules of a stored outcome that a page shows.
+      NODE_RULES = 200
+      private_constant :NODE_RULES
+
+      private
+
+      def node_inspection_page
+        stored = part(404) { api.get(Api.path('v1', 'nodes', @certname, 'inspection')) }
+        node_view('Inspection', 'node_inspection', **node_stored_inspection(stored), outcome: nil)
+      end
+
+      # Changes nothing, so that its page is the answer.
+      def node_inspect
+        at('/nodes/{certname}/inspection')
+        path = Api.path('v1', 'nodes', @certname, 'inspection')
+        outcome = api.request('POST', path, query: { 'dry_run' => true, 'stored' => true }).data
+        first = field('offset').match?(/\A\d{1,6}\z/) ? field('offset').to_i : 0
+        stored = node_stored_inspection(part(404) { api.get(path) })
+        node_view('Inspection', 'node_inspection', **stored, outcome: Rules::Outcome.new(outcome, first))
+      end
+
+      def node_stored_inspection(stored)
+        kind = Estate::Inspections.kind(stored) unless missing?(stored)
+        { stored: stored, kind: kind, names: kind ? node_rule_names : {} }
+      end
+
+      # @return [Hash{String => String}] descriptions by UUID, of those rules that the caller may see
+      def node_rule_names
+        listed = part { api.get('/v1/inspection_rules').fetch('inspection_rules') }
+        missing?(listed) ? {} : listed.to_h { |rule| rule.values_at('uuid', 'description') }
+      end
+
+      # @param outcome [Hash] the stored one
+      # @return [String, nil] why the node gets no record
+      def node_refusal(outcome)
+        rule = outcome['failed'] || outcome['error'] || return
+        named = ['the rule', rule['rule'], ("(#{rule['description']})" if rule['description'])].compact.join(' ')
+        why = rule['sensitive'] ? 'it is sensitive, so the reason is not shown' : rule['msg'] || rule['message']
+        text = [named, rule['place'], why].compact.join(': ')
+        cut("#{outcome['failed'] ? 'Refused by' : 'Could not apply'} #{text}", 2000)
+      end
+    end
+  end
+end

@@ -1,0 +1,124 @@
+# frozen_string_literal: true
+
+require 'simpkv/server/console/nodes/node_table'
+
+module Simpkv
+  module Server
+    class Console < Roda
+      # A report of a node, as pages show it.
+      class ReportView
+        # What the status of an event means.
+        EVENTS = { 'success' => 'changed', 'failure' => 'failed', 'noop' => 'noop', 'audit' => 'audited' }.freeze
+        CATALOGS = { 'on_failure' => 'It used the catalog of an earlier run, because it got no new one.',
+                     'explicitly_requested' => 'It used the catalog of an earlier run, as configured.' }.freeze
+        REFERENCE = /\A([^\[]+)\[(.*)\]\z/m.freeze
+        private_constant :CATALOGS, :REFERENCE
+
+        # - `type`, `title`: of its resource; nil if it names none
+        # - `status`: in words, see {EVENTS}
+        # - `place`: file and line
+        Event = Struct.new(:resource, :type, :title, :property, :status, :message, :time, :place, :corrective)
+
+        # @param report [Hash] of the API
+        def initialize(report)
+          @report = report
+        end
+
+        # @return [String] its name in paths
+        def id
+          @report.fetch('hash')
+        end
+
+        # @return [String, nil]
+        def time
+          @report['time'] || @report['received']
+        end
+
+        # @return [String, nil]
+        def status
+          NodeTable.status(@report['status'], @report['noop'])
+        end
+
+        # @return [Array<String>] short words beside the status
+        def notes
+          { 'corrective changes' => 'corrective_change', 'would change something' => 'noop_pending' }
+            .select { |_, member| @report[member] }.keys
+        end
+
+        # @return [Array<String>] sentences about the run
+        def sentences
+          texts = { 'noop' => 'The run was in noop mode: it changed nothing, and its events say what it would change.',
+                    'noop_pending' => 'Resources in noop mode differ from the catalog: they would be changed.',
+                    'corrective_change' => 'Some changes were corrective: the resource had been as the catalog says ' \
+                                           'in an earlier run, somebody changed it since, and this run put it back.' }
+          [*texts.select { |member, _| @report[member] }.values, CATALOGS[@report['cached_catalog_status']]].compact
+        end
+
+        # @return [Integer]
+        def changed
+          resources['changed'].to_i
+        end
+
+        # @return [Integer]
+        def failed
+          resources.values_at('failed', 'failed_to_restart').sum(&:to_i)
+        end
+
+        # @return [Numeric, nil] of the whole run
+        def seconds
+          times['total']
+        end
+
+        # @return [Hash{String => Object}] texts and numbers about the run, by what they are
+        def members
+          { 'Status' => status, 'Corrective changes' => yes(@report['corrective_change']),
+            'Changes pending (noop)' => yes(@report['noop_pending']), 'Environment' => @report['environment'],
+            'Version of the catalog' => @report['configuration_version'], 'Cached catalog' => cached,
+            'Version of Puppet' => @report['puppet_version'], 'Seconds' => seconds }
+        end
+
+        # @return [Hash{String => Numeric}] numbers of resources, by what happened to them
+        def resources
+          numbers('resources')
+        end
+
+        # @return [Hash{String => Numeric}] seconds, by what the run did
+        def times
+          numbers('times')
+        end
+
+        # @return [Integer] the number of events that are not stored
+        def left_out
+          @report['events_left_out'].to_i
+        end
+
+        # @return [Array<Event>]
+        def events
+          @events ||= (@report['events'] || []).grep(Hash).map { |event| event(event) }
+        end
+
+        private
+
+        def numbers(name)
+          @report[name].is_a?(Hash) ? @report[name] : {}
+        end
+
+        def yes(value)
+          value ? 'yes' : 'no'
+        end
+
+        def cached
+          @report['cached_catalog_status']&.tr('_', ' ')
+        end
+
+        def event(event)
+          type, title = REFERENCE.match(event['resource'].to_s)&.captures
+          place = [event['file'], event['line']].compact.join(':')
+          Event.new(event['resource'].to_s, type, title, event['property'].to_s,
+                    EVENTS.fetch(event['status'], event['status']).to_s, event['message'].to_s, event['time'], place,
+                    event['corrective_change'] == true)
+        end
+      end
+    end
+  end
+end
