@@ -148,6 +148,7 @@ end
 require 'simpkv/server/console/chart'
 require 'simpkv/server/console/overview'
 require 'simpkv/server/console/nodes'
+require 'simpkv/server/console/access'
 require 'simpkv/server/console/rules'
 require 'simpkv/server/console/facts'
 require 'simpkv/server/console/resources'
