@@ -87,7 +87,7 @@ module Simpkv
 
       # @param list [Array<String>]
       # @return [Array<String>] as many as a cell has
-      def some(list)
+      def first_names(list)
         left = list.length - Access::CELL
         shown = list.first(Access::CELL).map { |text| cut(text, 300) }
         left.positive? ? [*shown, "and #{left} more (simpkv access export)"] : shown
@@ -95,14 +95,14 @@ module Simpkv
 
       # @return [Array<String>] rights by prefix
       def grant_lines(grants)
-        some(grants.map { |grant| "#{grant['prefix']}: #{grant['rights'].join(', ')}" })
+        first_names(grants.map { |grant| "#{grant['prefix']}: #{grant['rights'].join(', ')}" })
       end
 
       # @return [String] HTML: the state of an object in the directory, and what differs there
-      def state_cell(object)
+      def access_state(object)
         state = object['state'] || 'unknown'
         status = { 'present' => 'unchanged', 'existing' => 'noop', 'unknown' => 'unseen' }.fetch(state, 'failed')
-        notes = some(object['notes']).map { |note| "<li>#{h(note)}</li>" }.join
+        notes = first_names(object['notes']).map { |note| "<li>#{h(note)}</li>" }.join
         %(<span class="badge #{status}">#{h(state)}</span>#{"<ul>#{notes}</ul>" unless notes.empty?})
       end
 
