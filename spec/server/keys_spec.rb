@@ -106,6 +106,9 @@ RSpec.describe 'The API of keys' do
       expect(client.get(path).data).to eq('value' => 'AP8=', 'encoding' => 'base64', 'metadata' => {})
       client.put(path, 'value' => 's3cret', 'sensitive' => true)
       expect(client.get(path).data).to eq('value' => 's3cret', 'sensitive' => true, 'metadata' => {})
+      client.put(path, 'value' => 'AP8=', 'encoding' => 'base64', 'sensitive' => true)
+      expect(client.get(path).data)
+        .to eq('value' => 'AP8=', 'encoding' => 'base64', 'sensitive' => true, 'metadata' => {})
     end
 
     it 'lists a folder, and a tree' do

@@ -29,6 +29,7 @@ module Simpkv
             value = value(body)
             return Codec.encode(value, metadata) unless body['sensitive']
 
+            value = RichData.binary(value) if RichData.binary?(value)
             Codec.encode(RichData.object('Sensitive', value), metadata, RichData::ENCODING)
           end
 
