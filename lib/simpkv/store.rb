@@ -60,6 +60,17 @@ module Simpkv
       raise if required
     end
 
+    # Reads a key for a caller who does not pass on its value: times, metadata and versions are in the same document.
+    # In an {AuditedStore}, the line says so.
+    #
+    # @param key [String]
+    # @param how [Hash] as {#get}
+    # @return [String, nil] as {#get}
+    # @raise [Error] as {#get}
+    def describe(key, **how)
+      get(key, **how)
+    end
+
     # Checks a key as manifests write it, reads it, and decodes its document: {Native.key_check}, {Native.key_join},
     # {#get} and {Codec.decode} in one native call.
     #

@@ -164,6 +164,7 @@ module Simpkv
 end
 
 require 'simpkv/server/api/access'
+require 'simpkv/server/api/backends'
 require 'simpkv/server/api/discovery'
 require 'simpkv/server/api/inspection_rules'
 require 'simpkv/server/api/keys'

@@ -91,6 +91,18 @@ module Simpkv
       end
 
       # @param caller [Caller]
+      # @param request [Rack::Request]
+      # @param name [String] of a backend
+      # @return [Boolean] whether a caller who {#allow?} allows a request may know of the backend by it
+      def backend?(caller, request, name)
+        return true if caller.owner? || caller.kind == :local
+
+        of(caller, request.request_method, request.path_info).any? do |right|
+          right.backends.nil? || right.backends.include?(name)
+        end
+      end
+
+      # @param caller [Caller]
       # @return [Boolean] whether the caller may see values of keys at all
       def values?(caller)
         caller.kind != :local || @local_write

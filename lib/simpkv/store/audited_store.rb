@@ -52,6 +52,12 @@ module Simpkv
       read('get', key, FOUND) { @below.get(key, **how) }
     end
 
+    # @param how [Hash] as {Store#get}
+    # @return [String, nil] as {Store#describe}
+    def describe(key, **how)
+      read('describe', key, FOUND) { @below.get(key, **how) }
+    end
+
     # @return [Boolean] as {Store#exist?}
     def exist?(key)
       read('exists', key, FOUND) { @below.exist?(key) }

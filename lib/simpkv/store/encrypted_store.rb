@@ -60,6 +60,9 @@ module Simpkv
       raw && decrypt(key, raw)
     end
 
+    # @return [String, nil] as {Store#describe}
+    alias describe get
+
     # @return [Boolean] as {Store#put}. Replaces a damaged document, without `condition`
     # @raise [DeniedError] the stored document is encrypted with a key that the file of keys lacks
     # @raise [Error] as {Store#put} and {#get}

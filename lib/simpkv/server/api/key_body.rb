@@ -6,6 +6,9 @@ module Simpkv
       # The bodies of keys: a value with its metadata, and what else the document has.
       module KeyBody
         MEMBERS = %w[value metadata encoding sensitive stored_at expires expires_after history].freeze
+        # Of a body that restores an earlier value.
+        RESTORING = %w[version expires expires_after].freeze
+        private_constant :MEMBERS, :RESTORING
 
         class << self
           # @param document [String] without times and history
@@ -39,18 +42,43 @@ module Simpkv
           # @raise [Problem]
           def options(body, default)
             history = option(body, 'history', 0..Versions::HISTORY_MAX)
-            after = option(body, 'expires_after', :lifetime)
-            expires = body['expires'] && time(body['expires'])
-            raise Problem.new(400, 'expires and expires_after exclude each other') if after && expires
+            { history: history || default, **times(body) }
+          end
 
-            { history: history || default, expires_after: after, expires: expires }
+          # @param body [Hash{String => Object}] of a PUT that restores an earlier value
+          # @return [Array(Integer, Hash{Symbol => Object})] the number of its version, and the times that are given
+          # @raise [Problem]
+          def restored(body)
+            check_names(body, RESTORING)
+            number = Coercion.convert(-Versions::HISTORY_MAX..-1, body['version'])
+            raise Problem.new(400, 'version: it must be a whole number from -100 to -1') if number.nil?
+
+            [number, times(body).compact]
+          end
+
+          # @param number [Integer]
+          # @return [Problem]
+          def no_version(number)
+            Problem.new(404, "there is no version #{number}")
           end
 
           private
 
+          def times(body)
+            after = option(body, 'expires_after', :lifetime)
+            expires = body['expires'] && time(body['expires'])
+            raise Problem.new(400, 'expires and expires_after exclude each other') if after && expires
+
+            { expires_after: after, expires: expires }
+          end
+
+          def check_names(body, known)
+            unknown = (body.keys - known).first
+            raise Problem.new(400, "unknown member '#{unknown}': there are #{known.join(', ')}") if unknown
+          end
+
           def check_members(body)
-            unknown = (body.keys - MEMBERS).first
-            raise Problem.new(400, "unknown member '#{unknown}': there are #{MEMBERS.join(', ')}") if unknown
+            check_names(body, MEMBERS)
             raise Problem.new(400, 'value: it is missing, or null, which is not stored') if body['value'].nil?
             return if [nil, true, false].include?(body['sensitive'])
 

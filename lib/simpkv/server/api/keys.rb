@@ -2,6 +2,8 @@
 
 require 'simpkv/server/api/conditions'
 require 'simpkv/server/api/key_body'
+require 'simpkv/server/api/key_description'
+require 'simpkv/server/api/key_list'
 require 'simpkv/server/api/key_path'
 
 module Simpkv
@@ -63,29 +65,46 @@ module Simpkv
       end
 
       def get_key(name)
-        path = key_path(name, 'version', 'expired', 'recurse', 'values')
-        _, store, place = opened(path)
-        document = path.folder? ? nil : read(store, place)
-        return get_folder(store, place, path) if document.nil?
+        path = key_path(name, 'version', 'expired', 'recurse', 'values', *Api::KeyList::PARAMETERS)
+        values = flag('values', true)
+        check_values if values
+        backend, store, place = opened(path)
+        document = path.folder? ? nil : read(store, place, values)
+        return get_folder(store, place, path, values) if document.nil?
 
-        check_values
         check_expiry(document)
-        conditions = Api::Conditions.new(env)
-        response['etag'] = Api::Conditions.etag(document)
-        if conditions.unmodified?(document)
-          response.status = 304
-          return ''
-        end
-        json(key_body(document, version))
+        return '' if rights.values?(caller) && known?(document)
+
+        json(values ? key_body(document, version) : description(document, backend))
       end
 
       # @return [String, nil] the document; nil if there is none
-      def read(store, place)
+      def read(store, place, values)
         return if Config.root?(place)
 
-        store.get(place, required: false)
+        values ? store.get(place, required: false) : store.describe(place, required: false)
       rescue IsFolderError
         nil
+      end
+
+      # Sets the entity tag of the response. A short value can be guessed by it: callers who may not see values do not
+      # get it.
+      #
+      # @return [Boolean] whether the client has the document
+      def known?(document)
+        response['etag'] = Api::Conditions.etag(document)
+        return false unless Api::Conditions.new(env).unmodified?(document)
+
+        response.status = 304
+        true
+      end
+
+      # What a key has beside its value.
+      def description(document, backend)
+        audit = backend.settings['audit']
+        recorded = audit['reads'] ? 'reads' : 'writes' if audit
+        Api::KeyDescription.new(document, version, metadata: rights.values?(caller)).to_h
+                           .merge('backend' => backend.name, 'audit' => recorded || 'none')
       end
 
       def version
@@ -96,7 +115,7 @@ module Simpkv
 
       def key_body(document, number)
         log = Versions.log(document).find { |version| version['version'] == number }
-        raise Problem.new(404, "there is no version #{number}") unless log
+        raise Api::KeyBody.no_version(number) unless log
 
         chosen = number.zero? ? document : Versions.version(document, number)
         Api::KeyBody.of(chosen, log)
@@ -123,32 +142,29 @@ module Simpkv
       end
 
       # The keys of a folder, by name, and its folders.
-      def get_folder(store, place, path)
-        values = flag('values', true)
-        check_values if values
+      def get_folder(store, place, path, values)
         check_below(path) if values || flag('recurse')
-        json(listing(store, place, values))
+        list = Api::KeyList.new(request.GET)
+        json(list.of(listing(store, place, values)))
       rescue NotFoundError
         raise Problem.new(404, "there is no key or folder '#{path.name}'"), cause: nil unless path.name.empty?
 
         raise Problem.new(404, "there are no keys in #{path.environment || 'the global keys'}"), cause: nil
       end
 
+      # @return [Hash] as {Store#list}, with bodies in place of documents; nil for a key that has expired
       def listing(store, place, values)
         read = ->(_name, document) { listed(document, values) }
-        found = flag('recurse') ? store.tree(place, &read) : store.list(place, &read)
-        errors = found[:errors].merge(found[:keys].select { |_, body| body.is_a?(Error) })
-        name, why = errors.min_by(&:first)
-        raise MalformedError, "'#{name}' cannot be read: #{why}" if name
-
-        { 'keys' => found[:keys].compact.sort.to_h, 'folders' => found[:folders].sort }
+        flag('recurse') ? store.tree(place, &read) : store.list(place, &read)
       end
 
-      # @return [Hash, Error, nil] nil for a key that has expired
+      # @return [Hash, Error, nil]
       def listed(document, values)
-        return if !flag('expired') && Versions.expired?(document)
+        expired = Versions.expired?(document)
+        return if expired && !flag('expired')
+        return Api::KeyBody.of(Versions.version(document, 0), Versions.log(document).first) if values
 
-        values ? Api::KeyBody.of(Versions.version(document, 0), Versions.log(document).first) : {}
+        expired ? { 'expired' => true } : {}
       rescue Error => e
         e
       end
@@ -157,24 +173,55 @@ module Simpkv
         path = key_path(name)
         refuse_folder(path)
         body = body(Hash)
+        return restore_key(path, body) if body.key?('version')
+
         document = Api::KeyBody.document(body)
         backend, store, place = opened(path)
         refuse_root(place)
         options = Api::KeyBody.options(body, backend.settings['history'])
-        created = replaced(store, place, document, options)
+        stored(replaced(store, place) { |old| Versions.successor(document, old, **options) })
+      end
+
+      # Makes an earlier value the current one. No value leaves the service.
+      def restore_key(path, body)
+        number, times = Api::KeyBody.restored(body)
+        _, store, place = opened(path)
+        refuse_root(place)
+        stored(replaced(store, place) { |old| restored(old, number, times, path) })
+      end
+
+      # @return [String, nil] the document; nil if the stored one has this value
+      def restored(old, number, times, path)
+        raise Problem.new(404, "there is no key '#{path.name}'") if old.nil?
+
+        version = Versions.version(old, number) || raise(Api::KeyBody.no_version(number))
+        RichData.read(version) # raises an error, so that no malformed value becomes the current one
+        if times.empty? && Versions.expired?(old)
+          raise Problem.new(400, 'the key has expired: expires or expires_after says when the restored value expires')
+        end
+
+        times = { expires: Versions.expires(old) } if times.empty?
+        Versions.restored(old, number, **times)
+      end
+
+      # @param created [Boolean] whether the key is new
+      # @return [String] no body
+      def stored(created)
         response.status = created ? 201 : 204
         response['location'] = "#{base_url}#{request.fullpath}" if created
         ''
       end
 
+      # @yieldparam stored [String, nil] the document
+      # @yieldreturn [String, nil] the one to store in its place; nil for none
       # @return [Boolean] whether the key is new
-      def replaced(store, place, document, options)
+      def replaced(store, place)
         conditions = Api::Conditions.new(env)
         CompareAndSwap.repeat('others keep changing it: nothing was stored') do
           stored = current(store, place)
           live = stored && !Versions.expired?(stored) ? stored : nil
           conditions.check(live)
-          new = Versions.successor(document, stored, **options)
+          new = yield stored
           if new
             CompareAndSwap.attempt do
               store.put(place, new, condition: stored ? :expect : :absent, expect: stored)
