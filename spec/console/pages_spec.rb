@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'open3'
 require_relative '../server/server_helper'
 require_relative '../support/console_pages'
 
@@ -34,6 +35,14 @@ RSpec.describe 'The pages of the console' do
       status: 404, headers: include('content-type' => 'text/html; charset=utf-8'),
       body: include('there is no page /nodes/a/b/c/d')
     )
+  end
+
+  # All files of the console add methods to one class.
+  it 'do not replace methods of one another' do
+    out, status = Open3.capture2e(RbConfig.ruby, '-w', '-I', File.expand_path('../../lib', __dir__), '-e',
+                                  'require "simpkv/server"')
+    expect(status).to be_success
+    expect(out.lines.grep(%r{/simpkv/server/.*redefined})).to be_empty
   end
 
   it 'refuse a form without the token, or of a page of another site' do

@@ -146,6 +146,7 @@ module Simpkv
 end
 
 require 'simpkv/server/console/chart'
+require 'simpkv/server/console/keys'
 require 'simpkv/server/console/overview'
 require 'simpkv/server/console/nodes'
 require 'simpkv/server/console/access'

@@ -1,0 +1,174 @@
+# frozen_string_literal: true
+
+module Simpkv
+  module Server
+    # The forms that change keys and folders, and the pages that ask before. If the API refuses a change, the page has
+    # what the person has entered.
+    class Console
+      # What a page says if the condition of a change does not hold.
+      KEY_CONFLICTS = {
+        new: 'There is a key of this name: nothing was stored, and it is as it was.',
+        save: 'Somebody else has changed this key meanwhile. Nothing was stored, and nothing that they have stored ' \
+              'is lost. What you have entered is still below.',
+        restore: 'Somebody else has changed this key meanwhile, so that its versions have other numbers now. Nothing ' \
+                 'was restored. Look at the key, and choose again.',
+        delete: 'Somebody else has changed or deleted this key meanwhile. Nothing was deleted. Look at the key ' \
+                'before you try again.'
+      }.freeze
+      private_constant :KEY_CONFLICTS
+
+      private
+
+      def new_key_page(form = Keys::ValueForm.empty, problem = nil)
+        keys_view('New key', 'keys_edit', form: form, problem: problem, notes: [], name: true,
+                                          action: @place.url(do: 'new'), button: 'Store the new key')
+      end
+
+      # Stores a key that must not exist.
+      def store_new_key
+        form = key_form
+        # The API answers 404 for a name that is empty, and 400 for one that no key can have.
+        raise Problem.new(400, 'the name is missing: nothing was stored') if form.name.delete('/').empty?
+
+        key = @place.below(form.name, folder: false)
+        Keys::Client.new(api, key).put(form.body, '')
+        go_to(key.url(done: 'created'))
+      rescue *KEY_ERRORS => e
+        problem = key_failure(e, :new)
+        new_key_page(form, problem)
+      end
+
+      def key_form
+        Keys::ValueForm.new(Keys::ValueForm::FIELDS.to_h { |name| [name, field(name)] })
+      end
+
+      # @param change [Symbol] of {KEY_CONFLICTS}
+      # @return [Problem] whose status the page has
+      def key_failure(error, change)
+        problem = Problem.of(error)
+        problem = Problem.new(412, KEY_CONFLICTS.fetch(change)) if problem.status == 412
+        response.status = problem.status
+        problem
+      end
+
+      # The form with the value: a read as that of {#key_value_page}.
+      def key_edit_page
+        answer = @keys.value(0)
+        body = answer.data
+        shown = Keys::ShownValue.new(body)
+        description, = key_description
+        form = Keys::ValueForm.with_value(shown, body, description, answer.headers['etag'])
+        return key_edit_view(form, description) if shown.editable?
+
+        raise Problem.new(413, "the value is too long for a form (#{shown.text.length} characters): change it with " \
+                               'the command simpkv edit, or replace it without showing it')
+      end
+
+      # The form without the value.
+      def key_replacement_page
+        description, etag = key_description
+        key_edit_view(Keys::ValueForm.of(description, etag), description)
+      end
+
+      def key_edit_view(form, description, problem = nil, button = 'Store')
+        keys_view("Change #{@place.name}", 'keys_edit', form: form, problem: problem, button: button, name: false,
+                                                        notes: Keys::Kinds.new(description).losses(form),
+                                                        action: @place.url(do: 'save'))
+      end
+
+      def save_key
+        form = key_form
+        created = @keys.put(form.body, form.etag).status == 201
+        go_to(@place.url(done: created ? 'created' : 'stored'))
+      rescue *KEY_ERRORS => e
+        key_unsaved(form, Problem.of(e))
+      end
+
+      # Shows the form again, with what the person has entered. If the key was changed meanwhile, a second attempt is
+      # for what is stored now.
+      def key_unsaved(form, problem)
+        failed = key_failure(problem, :save)
+        return key_edit_view(form, { 'versions' => [] }, failed) unless problem.status == 412
+
+        description, etag = stored_key
+        button = etag ? 'Replace what somebody else has stored' : 'Store it as a new key'
+        key_edit_view(form.for_etag(etag), description, failed, button)
+      end
+
+      # @return [Array(Hash, String)] as {#key_description}, without a tag for a key that has expired or does not exist
+      def stored_key
+        description, etag = key_description
+        [description, (etag unless description['expired'])]
+      rescue Problem => e
+        raise unless e.status == 404
+
+        [{ 'versions' => [] }, nil]
+      end
+
+      def key_restore_page
+        confirm_key_restoring(key_parameter('version').to_s)
+      end
+
+      def confirm_key_restoring(number, problem = nil, expires = '')
+        description, etag = key_description
+        version = description['versions'].find { |each| each['version'].to_s == number && number != '0' }
+        raise Problem.new(404, "there is no earlier version #{number}") unless version
+
+        etag = '' if description['expired']
+        keys_view("Restore a value of #{@place.name}", 'keys_restore', version: version, etag: etag, expires: expires,
+                                                                       description: description, problem: problem)
+      end
+
+      def restore_key
+        number, expires, etag = %w[version expires etag].map { |name| field(name) }
+        times = Keys::ValueForm.new('expires' => expires).entered_expiry
+        @keys.put({ 'version' => Coercion.convert(-100..-1, number) || number, **times }, etag)
+        go_to(@place.url(done: 'restored'))
+      rescue *KEY_ERRORS => e
+        problem = key_failure(e, :restore)
+        return keys_refused_view(@place.name, problem) unless problem.status == 400
+
+        confirm_key_restoring(number, problem, expires)
+      end
+
+      def key_deletion_page
+        description, etag = key_description
+        keys_view("Delete #{@place.name}", 'keys_delete', description: description, etag: etag)
+      end
+
+      def delete_key
+        @keys.delete(field('etag'))
+        go_to(@place.parent.url(done: 'deleted'))
+      rescue *KEY_ERRORS => e
+        keys_refused_view(@place.name, key_failure(e, :delete))
+      end
+
+      def folder_deletion_page(problem = nil)
+        raise Problem.new(404, 'the root of all keys is not deleted here') if @place.root?
+
+        keys_view("Delete #{@place.name}/", 'keys_delete_folder', size: @keys.size, problem: problem)
+      end
+
+      # Deletes a folder, if the person has typed its name, and has seen how much it has.
+      def delete_folder
+        raise Problem.new(404, 'the root of all keys is not deleted here') if @place.root?
+
+        problem = folder_unconfirmed
+        return folder_deletion_page(key_failure(problem, :delete)) if problem
+
+        @keys.delete_folder
+        go_to(@place.parent.url(done: 'folder_deleted'))
+      end
+
+      # @return [Problem, nil]
+      def folder_unconfirmed
+        unless field('name').strip.chomp('/') == @place.name
+          return Problem.new(400, 'What you have typed is not the name of this folder. Nothing was deleted.')
+        end
+        return if field('count') == @keys.size.values_at('keys', 'folders').join('+')
+
+        Problem.new(409, 'The number of keys has changed meanwhile. Nothing was deleted. Look at it again.')
+      end
+    end
+  end
+end

@@ -1,0 +1,68 @@
+# frozen_string_literal: true
+
+require 'json'
+require 'simpkv/unsafe_characters'
+
+module Simpkv
+  module Server
+    class Console < Roda
+      module Keys
+        # A value of the API as a text for people.
+        class ShownValue
+          # The number of characters on a page, and in a form.
+          SHOWN = 10_000
+          EDITABLE = 30_000
+
+          # @return [String] how the text stands for the value: `text`, `json` or `base64`
+          attr_reader :format
+
+          # @return [String]
+          attr_reader :text
+
+          # @param data [Object]
+          # @return [String] JSON in lines. Characters that nobody sees are escaped
+          def self.json(data)
+            UnsafeCharacters.escaped_in_json(JSON.pretty_generate(data, max_nesting: 0))
+          end
+
+          # @param body [Hash] of a key with its value
+          def initialize(body)
+            value = body['value']
+            @format = format_of(body)
+            @text = @format == 'json' ? self.class.json(value) : value
+          end
+
+          # @return [String] the text, or its beginning
+          def beginning
+            text[0, SHOWN]
+          end
+
+          # @return [Boolean] whether {#beginning} is not all
+          def cut?
+            text.length > SHOWN
+          end
+
+          # @return [Boolean] whether it fits in a form
+          def editable?
+            text.length <= EDITABLE
+          end
+
+          private
+
+          def format_of(body)
+            return 'base64' if body['encoding']
+
+            value = body['value']
+            value.is_a?(String) && visible?(value) ? 'text' : 'json'
+          end
+
+          # A form changes the ends of lines, and nobody sees other control characters.
+          def visible?(text)
+            text = text.delete("\t")
+            UnsafeCharacters.escaped(text) == text
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,339 @@
+# frozen_string_literal: true
+
+require_relative '../server/server_helper'
+require_relative '../support/audit_file'
+require_relative '../support/certificates'
+require_relative '../support/console_pages'
+
+RSpec.describe 'The pages of keys' do
+  include AuditFile
+  include ConsolePages
+
+  # Sends a form of a page with its hidden fields, as a browser does.
+  def send_page(from, path, fields = {})
+    hidden = page(from).body.scan(/<input type="hidden" name="(\w+)" value="([^"]*)">/).to_h
+    send_form(path, hidden.transform_values { |value| CGI.unescapeHTML(value) }.merge(fields))
+  end
+
+  # @return [String] the address to which a form leads
+  def address(response)
+    expect(response).to have_attributes(status: 303)
+    response.headers['location']
+  end
+
+  def stored(key, query = '')
+    client.get("/v1/keys/#{key}#{query}").data
+  end
+
+  let(:entered) { { 'format' => 'text', 'value' => '', 'metadata' => '', 'expires' => '', 'history' => '' } }
+
+  shared_examples 'pages' do
+    it 'list folders and keys without values, and say which environment and backend they are about' do
+      client.put('/v1/keys/app1/token?environment=dev', 'value' => 'pl4nted')
+      client.put('/v1/keys/app1/sub/x?environment=dev', 'value' => 'pl4nted')
+      folder = page('/keys/app1/?environment=dev')
+      expect(text(folder)).to include('In the environment dev , backend default', 'sub/ folder', 'token key',
+                                      '1 folders and 1 keys')
+      expect(links(folder)).to include('/keys/app1/token?environment=dev', '/keys/app1/sub/?environment=dev')
+      expect(folder.body).not_to include('pl4nted')
+      expect(folder.body).to match(/<option selected>dev</).and match(/<option selected>default</)
+      expect(text(page('/keys/'))).to include('In the environment production', 'There are no keys here')
+      expect(text(page('/keys/?global=true&environment=dev'))).to include('In the global keys')
+      expect(page('/keys/nothing/')).to have_attributes(status: 404, body: include('there is no key or folder'))
+      expect(page('/keys/app1?environment=dev').headers['location']).to eq('/keys/app1/?environment=dev')
+    end
+
+    it 'show a key without its value, and one value at a time after a click' do
+      client.put('/v1/keys/app1/token', 'value' => 'pl4nted-old', 'history' => 5)
+      client.put('/v1/keys/app1/token', 'value' => { 'a' => 'pl4nted-new' }, 'sensitive' => true, 'history' => 5,
+                                        'metadata' => { 'owner' => 'dba' })
+      key = page('/keys/app1/token')
+      expect(text(key)).to include('Sensitive text or data, hidden', 'owner dba', 'Expires never', 'Restore version -1')
+      expect(key.body).not_to include('pl4nted')
+      shown = send_page('/keys/app1/token', '/keys/app1/token?do=show', 'version' => '-1')
+      expect(shown).to have_attributes(status: 200, headers: include('cache-control' => 'no-store'))
+      expect(text(shown)).to include('Value of version -1', 'pl4nted-old').and include('It was not recorded')
+      expect(shown.body).not_to include('pl4nted-new')
+      expect(text(submit('/keys/app1/token', '/keys/app1/token?do=show', 'version' => '0'))).to include('"pl4nted-new"')
+      expect(service.log).not_to include('pl4nted')
+    end
+
+    it 'store a new key, and never replace one so' do
+      fields = entered.merge('name' => 'sub/token', 'value' => "pl4nted\r\nline", 'metadata' => '{"owner":"dba"}',
+                             'expires' => '90d')
+      to = address(send_page('/keys/app1/?do=new', '/keys/app1/?do=new', fields))
+      expect(text(page(to))).to include('The key is stored. It is new.', 'owner dba')
+      expect(stored('app1/sub/token')).to include('value' => "pl4nted\nline", 'expires' => String)
+      again = send_page('/keys/app1/?do=new', '/keys/app1/?do=new', fields.merge('value' => 'my other text'))
+      expect(again).to have_attributes(status: 412, body: include('There is a key of this name', 'my other text'))
+      expect(stored('app1/sub/token')['value']).to eq("pl4nted\nline")
+      { { 'name' => '' } => 'the name is missing', { 'name' => 'A b' } => 'whitespace', { 'name' => '../x' } => '..',
+        { 'name' => 'x', 'format' => 'json', 'value' => '{"pl4nted' } => 'the value is not JSON',
+        { 'name' => 'x', 'metadata' => '[1]' } => 'must be an object', { 'name' => 'x', 'format' => '' } => 'choose',
+        { 'name' => 'x', 'expires' => 'soon' } => 'expires', { 'name' => 'x', 'history' => '101' } => 'history',
+        { 'name' => 'x', 'format' => 'base64', 'value' => '%' } => 'base64' }.each do |wrong, why|
+        refused = send_page('/keys/app1/?do=new', '/keys/app1/?do=new', fields.merge(wrong))
+        expect(refused.status).to eq(400)
+        expect(text(refused)).to include(why)
+      end
+      expect(service.log).not_to include('pl4nted')
+    end
+
+    it 'change a value as it was shown, keep all versions, and refuse to replace that of somebody else' do
+      client.put('/v1/keys/a', 'value' => { 'x' => [1, 2.5] }, 'metadata' => { 'db_password' => 'm' }, 'history' => 1)
+      form = submit('/keys/a', '/keys/a?do=edit')
+      expect(CGI.unescapeHTML(form.body)).to include(%({\n  "x": [\n    1,\n    2.5\n  ]\n}), '"db_password": "m"')
+      etag = CGI.unescapeHTML(form.body[/name="etag" value="([^"]*)"/, 1])
+      mine = entered.merge('etag' => etag, 'format' => 'json', 'value' => '["mine"]', 'history' => '3')
+      client.put('/v1/keys/a', 'value' => 'theirs', 'history' => 1)
+      refused = submit('/keys/a', '/keys/a?do=save', mine)
+      expect(refused.status).to eq(412)
+      expect(text(refused)).to include('Somebody else has changed this key', 'nothing that they have stored is lost',
+                                       '["mine"]', 'Replace what somebody else has stored')
+      expect(stored('a')['value']).to eq('theirs')
+      fresh = CGI.unescapeHTML(refused.body[/name="etag" value="([^"]*)"/, 1])
+      expect(text(page(address(submit('/keys/a', '/keys/a?do=save', mine.merge('etag' => fresh))))))
+        .to include('The value is stored.')
+      expect(%w[0 -1 -2].map { |number| stored('a', "?version=#{number}")['value'] })
+        .to eq([['mine'], 'theirs', { 'x' => [1, 2.5] }])
+      client.delete('/v1/keys/a')
+      gone = send_page('/keys/?do=new', '/keys/a?do=save', mine.merge('etag' => fresh))
+      expect(text(gone)).to include('Store it as a new key', '["mine"]')
+    end
+
+    it 'replace a value without showing it, and say what a form cannot keep' do
+      client.put('/v1/keys/a', 'value' => 'pl4nted', 'metadata' => { 'db_password' => 'pl4nted' })
+      form = page('/keys/a?do=edit')
+      expect(text(form)).to include('What you enter replaces all metadata')
+      expect(form.body).not_to include('pl4nted')
+      address(send_page('/keys/a?do=edit', '/keys/a?do=save', entered.merge('value' => 'new', 'sensitive' => 'true')))
+      expect(stored('a')).to include('value' => 'new', 'sensitive' => true, 'metadata' => {})
+      typed = { '__ptype' => 'Timestamp', '__pvalue' => '2026-11-23T15:00:00.000000000 UTC' }
+      store.put('environments/production/b',
+                JSON.generate('value' => [typed], 'encoding' => 'pcore', 'metadata' => {}))
+      expect(text(page('/keys/b?do=edit'))).to include('which have types of Puppet now (Timestamp)')
+    end
+
+    it 'restore an earlier value without showing it' do
+      %w[pl4nted-1 pl4nted-2 pl4nted-3].each { |value| client.put('/v1/keys/a', 'value' => value, 'history' => 5) }
+      question = page('/keys/a?do=restore&version=-2')
+      expect(text(question)).to include('becomes the current one', 'no value is lost')
+      expect(question.body).not_to include('pl4nted')
+      from = '/keys/a?do=restore&version=-2'
+      expect(text(page(address(send_page(from, '/keys/a?do=restore'))))).to include('The earlier value is the current')
+      expect(stored('a')['value']).to eq('pl4nted-1')
+      expect(stored('a', '?version=-1')['value']).to eq('pl4nted-3')
+      etag = CGI.unescapeHTML(page(from).body[/name="etag" value="([^"]*)"/, 1])
+      client.put('/v1/keys/a', 'value' => 'theirs', 'history' => 5)
+      refused = submit(from, '/keys/a?do=restore', 'etag' => etag, 'version' => '-2')
+      expect(refused).to have_attributes(status: 412, body: include('Nothing was restored'))
+      expect(stored('a')['value']).to eq('theirs')
+      expect(page('/keys/a?do=restore&version=-9').status).to eq(404)
+    end
+
+    it 'restore and change a key that has expired, with a new time' do
+      client.put('/v1/keys/a', 'value' => 'old', 'history' => 5)
+      client.put('/v1/keys/a', 'value' => 'new', 'history' => 5, 'expires' => '2020-01-01T00:00:00Z')
+      expect(text(page('/keys/'))).to include('There are no keys here')
+      expect(text(page('/keys/?expired=true'))).to include('a key, expired')
+      expect(text(page('/keys/a'))).to include('This key has expired')
+      from = '/keys/a?do=restore&version=-1'
+      expect(send_page(from, '/keys/a?do=restore')).to have_attributes(status: 400, body: include('has expired'))
+      address(send_page(from, '/keys/a?do=restore', 'expires' => '90d'))
+      expect(stored('a')).to include('value' => 'old', 'expires' => String)
+      client.put('/v1/keys/a', 'value' => 'again', 'expires' => '2020-01-01T00:00:00Z')
+      address(send_page('/keys/a?do=edit', '/keys/a?do=save', entered.merge('value' => 'fresh')))
+      expect(stored('a')['value']).to eq('fresh')
+    end
+
+    it 'delete a key after a question, if nobody has changed it meanwhile' do
+      client.put('/v1/keys/app1/a', 'value' => 1)
+      question = '/keys/app1/a?do=delete'
+      expect(text(page(question))).to include('app1/a', 'environment production', 'backend default', 'Keep it')
+      etag = CGI.unescapeHTML(page(question).body[/name="etag" value="([^"]*)"/, 1])
+      client.put('/v1/keys/app1/a', 'value' => 2)
+      expect(submit(question, question, 'etag' => etag)).to have_attributes(status: 412, body: include('Nothing was'))
+      expect(stored('app1/a')['value']).to eq(2)
+      to = address(send_page(question, question))
+      expect(to).to start_with('/keys/app1/?').and include('done=deleted')
+      expect(client.get('/v1/keys/app1/a').status).to eq(404)
+    end
+
+    it 'delete a folder if its name is typed, and its number of keys is still the one that was shown' do
+      %w[app1/a app1/sub/b other].each { |key| client.put("/v1/keys/#{key}", 'value' => 1) }
+      question = '/keys/app1/?do=delete'
+      expect(text(page(question))).to include('2 keys', '1 folders')
+      expect(send_page(question, question, 'name' => 'app')).to have_attributes(status: 400)
+      expect(submit(question, question, 'name' => 'app1', 'count' => '1+1')).to have_attributes(status: 409)
+      expect(client.get('/v1/keys/app1/a').status).to eq(200)
+      expect(text(page(address(send_page(question, question, 'name' => 'app1'))))).to include('The folder is deleted')
+      expect(client.get('/v1/keys/app1/').status).to eq(404)
+      expect(client.get('/v1/keys/other').status).to eq(200)
+      expect(page('/keys/?do=delete').status).to eq(404)
+    end
+
+    it 'change nothing for a form without the token' do
+      client.put('/v1/keys/a', 'value' => 'here', 'history' => 1)
+      etag = client.get('/v1/keys/a').headers['etag']
+      fields = entered.merge('etag' => etag, 'name' => 'new', 'value' => 'x', 'version' => '0')
+      [*%w[show edit save delete restore].map { |name| "/keys/a?do=#{name}" }, '/keys/?do=new',
+       '/keys/x/?do=delete'].each do |path|
+        expect(send_form(path, fields)).to have_attributes(status: 403, body: satisfy { |body| !body.include?('here') })
+      end
+      expect(stored('a')['value']).to eq('here')
+      expect(client.get('/v1/keys/new').status).to eq(404)
+    end
+  end
+
+  context 'in files' do
+    include_context 'with a service', '--bind', 'tcp://127.0.0.1:0', '--local-write'
+    it_behaves_like 'pages'
+
+    it 'leave a line in the audit log for each value that is shown, and none for a page without one' do
+      audited = backends['default'].merge('audit' => audit(reads: true))
+      service.configure(options.merge('backends' => { 'default' => audited }))
+      service.terminate
+      service.start
+      client.put('/v1/keys/a', 'value' => 'pl4nted')
+      expect(text(page('/keys/a'))).to include('The audit log records who looks at a value')
+      page('/keys/a?do=delete')
+      page('/keys/a?do=edit')
+      expect(lines.select { |line| line['node'] == 'local' }.map { |line| line['operation'] }.uniq)
+        .to contain_exactly('describe', 'list')
+      shown = submit('/keys/a', '/keys/a?do=show', 'version' => '0')
+      expect(text(shown)).to include('The audit log has a line about it, with your name', 'pl4nted')
+      expect(lines.select { |line| line['operation'] == 'get' && line['node'] == 'local' })
+        .to contain_exactly(include('key' => 'a', 'outcome' => 'found'))
+      submit('/keys/a', '/keys/a?do=edit')
+      expect(lines.count { |line| line['operation'] == 'get' && line['node'] == 'local' }).to eq(2)
+      expect(File.read(audit_file) + service.log).not_to include('pl4nted')
+    end
+
+    it 'show markup in values, metadata, names and forms as text' do
+      markup = ['<script>alert(1)</script>', %("><img src=x onerror=alert(1)>), "</textarea>\u202e</pre>"]
+      client.put('/v1/keys/a', 'value' => markup, 'metadata' => markup.to_h { |text| [text, text] })
+      store.put("environments/production/#{markup[1].delete('/')}", '{"value":1}')
+      client.put('/v1/keys/b', 'value' => markup.join("\n"))
+      form = { 'name' => markup[1], 'value' => markup[2], 'metadata' => markup[2], 'expires' => markup[1] }
+      pages = [page('/keys/'), page('/keys/a'), page("/keys/?filter=#{CGI.escape(markup[0])}"), page('/keys/a?do=edit'),
+               page("/keys/?environment=#{CGI.escape(markup[1])}"), page("/keys/a?backend=#{CGI.escape(markup[1])}"),
+               submit('/keys/a', '/keys/a?do=show', 'version' => '0'), submit('/keys/b', '/keys/b?do=show'),
+               submit('/keys/a', '/keys/a?do=edit'), submit('/keys/b', '/keys/b?do=edit'),
+               send_page('/keys/?do=new', '/keys/?do=new', entered.merge(form, 'history' => markup[1]))]
+      bodies = pages.map { |each| each.body.force_encoding(Encoding::UTF_8) }
+      bodies.each do |body|
+        expect(body.scan(/<script\b[^>]*>/)).to all(include('src="/console/console.js'))
+        expect(body.scan('<script').length).to eq(1)
+        expect(body).not_to match(/<img/)
+        expect(body.scan('</textarea>').length).to eq(body.scan('<textarea').length)
+      end
+    end
+
+    it 'show bytes as base64, and cut a long value' do
+      client.put('/v1/keys/a', 'value' => 'AP8=', 'encoding' => 'base64', 'sensitive' => true)
+      expect(text(submit('/keys/a', '/keys/a?do=show'))).to include('Sensitive bytes, in base64', 'AP8=')
+      address(send_page('/keys/a?do=edit', '/keys/a?do=save',
+                        entered.merge('format' => 'base64', 'value' => "AP8A\r\nAA==")))
+      expect(stored('a')).to include('value' => 'AP8AAA==', 'encoding' => 'base64')
+      client.put('/v1/keys/long', 'value' => '"' * 40_000)
+      shown = submit('/keys/long', '/keys/long?do=show')
+      expect(text(shown)).to include('the first 10000 of 40000 characters')
+      expect(shown.body.bytesize).to be < 100_000
+      expect(submit('/keys/long', '/keys/long?do=edit')).to have_attributes(status: 413)
+      client.put('/v1/keys/odd', 'value' => "a\u200bb\r\n")
+      expect(text(submit('/keys/odd', '/keys/odd?do=show'))).to include('as JSON', '"a\\u200bb\\r\\n"')
+    end
+
+    it 'list a folder of many keys in pages of less than 100 kB, and filter it' do
+      folder = "/keys/#{'f' * 40}/"
+      paths = Array.new(1000) { |number| "environments/production/#{'f' * 40}/#{'k' * 40}#{number}" }
+      store.put_many(paths.to_h { |path| [path, '{"value":1}'] })
+      first = page("#{folder}?limit=1000")
+      expect(first.body.bytesize).to be < 100_000
+      expect(text(first)).to include('1000 keys', '1 to 200 of 1000')
+      expect(text(page("#{folder}?offset=50"))).to include('51 to 100 of 1000')
+      expect(text(page("#{folder}?filter=k99"))).to include('11 keys have the text k99')
+      expect(text(page("#{folder}?filter=none"))).to include('No name here has the text none')
+    end
+
+    it 'name a key that cannot be read beside the others' do
+      client.put('/v1/keys/a', 'value' => 1)
+      store.put('environments/production/torn', '{"value":1,"expires":"soon"}')
+      expect(text(page('/keys/'))).to include('a key', 'torn key that cannot be read')
+      expect(page('/keys/torn').status).to eq(500)
+    end
+
+    it 'have the form for another place if a store is not there, or a parameter is wrong' do
+      client.put('/v1/keys/a', 'value' => 1)
+      expect(page('/keys/?backend=none')).to have_attributes(status: 400, body: include('name="backend"'))
+      expect(page('/keys/a?environment=a%2fb')).to have_attributes(status: 400, body: include('name="environment"'))
+      expect(page('/keys/a?environment[]=x').status).to eq(400)
+      FileUtils.mv(@root, "#{@root}.away")
+      expect(page('/keys/')).to have_attributes(status: 503, body: include('name="backend"', 'there is no store'))
+    end
+  end
+
+  context 'for a local process without --local-write' do
+    include_context 'with a service', '--bind', 'tcp://127.0.0.1:0'
+
+    it 'show names, times and versions, and neither values nor forms' do
+      client.put('/v1/keys/app1/a', 'value' => 'pl4nted', 'metadata' => { 'owner' => 'pl4nted' }, 'history' => 1)
+      expect(text(page('/keys/app1/'))).to include('a key')
+      key = page('/keys/app1/a')
+      expect(text(key)).to include('Values are not shown on a connection without TLS', 'owner', 'Stored 0 seconds ago')
+        .or include('Values are not shown on a connection without TLS', 'owner', 'Stored 1 second ago')
+      expect(key.body).not_to include('pl4nted')
+      expect(key.body).not_to include('method="post"')
+      token = page('/keys/?do=new').body[/name="_token" value="(\h+)"/, 1]
+      ['/keys/app1/a?do=show', '/keys/app1/a?do=edit', '/keys/app1/?do=new'].each do |path|
+        refused = send_form(path, entered.merge('_token' => token, 'name' => 'new', 'value' => 'x'))
+        expect(refused.status).to eq(403)
+        expect(refused.body).not_to include('pl4nted')
+      end
+      expect(client.get('/v1/keys/app1/new').status).to eq(404)
+    end
+  end
+
+  context 'with rights for some environments' do
+    include_context 'with a service', '--bind', 'ssl://127.0.0.1:0'
+
+    let(:certificates) { @certificates ||= Certificates.new(Dir.mktmpdir('ca')) }
+    let(:section) do
+      cert, key = certificates.issue('127.0.0.1')
+      { 'tls_cert' => cert, 'tls_key' => key, 'tls_ca' => certificates.cacert,
+        'rights' => [{ 'certname' => 'reader.example.com', 'methods' => ['GET'], 'environments' => ['dev'],
+                       'paths' => ['/v1/keys/app1', '/v1/keys/app1/**'] }] }
+    end
+    let(:browser) do
+      cert, key = certificates.issue(subject: 'reader.example.com', names: nil)
+      service.client('ssl', ca: certificates.cacert, cert: cert, key: key)
+    end
+
+    after { FileUtils.rm_rf(File.dirname(certificates.cacert)) }
+
+    it 'show what the caller may see, and say what is missing' do
+      %w[dev production].each { |name| client.put("/v1/keys/app1/a?environment=#{name}", 'value' => "pl4nted-#{name}") }
+      expect(text(page('/keys/app1/?environment=dev')))
+        .to include('a key', 'Which environments and backends there are is not shown')
+      ['/keys/app1/', '/keys/app1/a', '/keys/?environment=dev', '/keys/app1/a?global=true'].each do |path|
+        expect(page(path)).to have_attributes(status: 403, body: include('name="environment"'))
+      end
+      at = '/keys/app1/a?environment=dev'
+      expect(text(submit(at, "#{at}&do=show"))).to include('pl4nted-dev')
+      refused = submit(at, "#{at}&do=save", entered.merge('value' => 'mine', 'etag' => '"x"'))
+      expect(refused).to have_attributes(status: 403, body: include('mine'))
+      expect(send_page("#{at}&do=delete", "#{at}&do=delete").status).to eq(403)
+      expect(client.get('/v1/keys/app1/a?environment=dev').data['value']).to eq('pl4nted-dev')
+    end
+  end
+
+  Directories.each_server do |server, tags|
+    context "in a directory of #{server}", **tags do
+      include_context 'with a directory', server
+      include_context 'with a service', '--bind', 'tcp://127.0.0.1:0', '--local-write'
+      let(:backends) { { 'default' => directory.options('type' => 'ldap', 'id' => id) } }
+      let(:store) { open_store }
+      it_behaves_like 'pages'
+    end
+  end
+end
