@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative '../server/server_helper'
+require_relative '../support/access_site'
 require_relative '../support/browser'
 require_relative '../support/console_pages'
 
@@ -44,7 +45,7 @@ RSpec.describe 'The overview of the console' do
     client.put('/v1/keys/app1/token', 'value' => 'pl4nted', 'expires_after' => '1d')
     client.put('/v1/keys/all?global=true', 'value' => 'pl4nted', 'expires_after' => '2d')
     found = whole
-    expect(text(found)).to include('Warning: 2 keys expired, or will within 14 days.', 'all (a global key)')
+    expect(text(found)).to include('Warning: Expired, or to expire within 14 days: 2 keys.', 'all (a global key)')
     expect(links(found)).to include('/keys/app1/token?environment=production&backend=default',
                                     '/keys/all?global=true&backend=default')
     expect(found.body).not_to include('pl4nted')
@@ -126,5 +127,53 @@ RSpec.describe 'The overview of the console' do
         found.status == 200 && text(found).include?("user:nobody may not GET /v1/status: 'rights' of 'server'")
       end
     end
+  end
+end
+
+RSpec.describe 'The overview of a directory' do
+  include ConsolePages
+
+  include_context 'with a service', '--bind', 'tcp://127.0.0.1:0', '--local-write'
+
+  let(:gone) { 'ldap://127.0.0.1:1' }
+  let(:backends) do
+    uris = { 'write_uri' => @access.server.uri, 'ldap_uri' => "#{@access.server.uri} #{gone}" }
+    { 'default' => { 'type' => 'ldap' }.merge(@access.settings, uris) }
+  end
+  let(:options) do
+    access = { 'users_dn' => AccessDirectory::USERS_DN, 'roles_dn' => AccessDirectory::ROLES_DN,
+               'config_dn' => AccessDirectory::CONFIG_DN, 'config_pw_file' => @access.server.password_file }
+    { 'backends' => backends, 'access' => access, 'server' => { 'index' => "#{@root}.index" } }
+  end
+
+  around do |example|
+    @access = AccessDirectory.new(Slapd, 'plain').tap(&:start)
+    example.run
+  ensure
+    @access.stop
+  end
+
+  before { AccessSite.new(@access, users: 1, roles: 1, bindings: 1).apply }
+
+  # @return [String] what the page says, when it knows all
+  def shown
+    eventually(within: 60, errors: RuntimeError) do
+      found = text(page('/'))
+      found unless found.include?('Not known yet')
+    end
+  end
+
+  it 'has its servers, and says that access rights are as they are declared' do
+    found = shown
+    expect(found).to match(/#{Regexp.escape(@access.server.uri)} default up yes \d+\.\d+ ms not compared no TLS/)
+    expect(found).to match(/#{gone} default down .* no unknown not compared no TLS/)
+    expect(found).to match(/Problem: The server #{gone} does not answer: /)
+    expect(found).to include('The directory is as declared')
+  end
+
+  it 'says that access rights differ from what is declared' do
+    @access.root.modify_entry(@access.role_dn('r0'), [[:delete, 'member', [@access.user_dn('u0')]]])
+    expect(shown).to include('Warning: The directory differs from the declared access rights: 1 difference.',
+                             'differences: 1, conflicts: 0')
   end
 end

@@ -8,6 +8,11 @@ module Simpkv
     # period: so nothing is read that nobody looks at, and no request waits for a store that does not answer.
     # Thread-safe.
     class Latest
+      # The seconds of an attempt in which a request waits for it. No request waits for the attempt after one that took
+      # longer.
+      PATIENCE = 2
+      private_constant :PATIENCE
+
       # - `value`: what was read last; nil before
       # - `time`: when
       # - `error`: why the last attempt failed; nil if it did not
@@ -37,23 +42,26 @@ module Simpkv
         end
       end
 
-      # @param deadline [Float] of the monotonic clock, until which to wait for a thread that reads. If that would not
-      #   have been enough the last time, does not wait
-      # @return [Reading] the last one; without value and error if there is none
-      def get(deadline)
+      # @return [Reading] the last one, or the one that is on its way, if it ends soon; without value and error if there
+      #   is none
+      def get
         renew
         @mutex.synchronize do
-          quick = @seconds.nil? || @begun + @seconds < deadline
-          left = deadline - now
-          while quick && @running && left.positive?
+          left = left()
+          while @running && left.positive?
             @done.wait(@mutex, left)
-            left = deadline - now
+            left = left()
           end
           Reading.new(@value, @time, @error)
         end
       end
 
       private
+
+      # @return [Numeric] the seconds in which it is worth to wait
+      def left
+        @seconds.to_f > PATIENCE ? 0 : @begun + PATIENCE - now
+      end
 
       def perform
         value = @read.call

@@ -29,7 +29,7 @@ module Simpkv
 
       def wall_view
         @refresh = WALL_SECONDS
-        site_page('Wall', 'wall')
+        site_page('Wall view', 'wall')
       end
 
       def site_page(title, template)
@@ -87,10 +87,11 @@ module Simpkv
       end
 
       # @param rows [Array]
+      # @param total [Integer] the number of all, if the API has not all of them
       # @return [String] HTML: that there are more, or nothing
       def more_rows(rows, total = rows.length)
         shown = [rows.length, OVERVIEW_ROWS].min
-        total > shown ? %(<p class="muted">#{total - shown} more: simpkv and GET /v1/status name them.</p>) : ''
+        total > shown ? %(<p class="muted">#{total - shown} more are not shown.</p>) : ''
       end
     end
   end

@@ -103,7 +103,7 @@ module Simpkv
 
         def expiring_keys(part)
           total = part['total']
-          soon("#{count(total, 'key')} expired, or will within 14 days.", '/#keys') if total.positive?
+          soon("Expired, or to expire within 14 days: #{count(total, 'key')}.", '/#keys') if total.positive?
         end
 
         def access(part)
