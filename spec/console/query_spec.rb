@@ -115,6 +115,16 @@ RSpec.describe 'The page for queries' do
     end
   end
 
+  # The service reads it into memory.
+  it 'refuses an answer that is too large' do
+    35.times { |number| save("web#{number}", 'large' => 'x' * (1024 * 1024)) }
+    response = ask('facts { }')
+    expect(response.status).to eq(413)
+    expect(text(response)).to include('the answer has more than 32 MiB', 'facts { }')
+    expect(ask('facts { }', '/query/csv').status).to eq(413)
+    expect(ask('facts { }', limit: 20).status).to eq(200)
+  end
+
   context 'without queries' do
     let(:section) { { 'query_workers' => 0 } }
 

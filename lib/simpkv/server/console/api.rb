@@ -14,7 +14,9 @@ module Simpkv
         # What an inner request has of the one for the page: who asks, on which connection, and how to name it.
         KEPT = [Connection::KEY, 'puma.peercert', Observation::ID, 'rack.url_scheme', 'rack.errors', 'HTTP_HOST',
                 'SERVER_NAME', 'SERVER_PORT', 'SERVER_PROTOCOL', 'SCRIPT_NAME'].freeze
-        private_constant :KEPT
+        # Bytes of an answer that a page reads into memory.
+        BYTES_MAX = 32 * 1024 * 1024
+        private_constant :KEPT, :BYTES_MAX
 
         # - `status`: of HTTP
         # - `headers`: by name, in lower case
@@ -81,9 +83,7 @@ module Simpkv
         def request(method, path, query: {}, data: nil, headers: {})
           body = data.nil? ? '' : Native.generate(data)
           status, headers, parts = @gate.call(inner(method, path, query, body).merge(headers))
-          text = +''
-          parts.each { |part| text << part }
-          parts.close if parts.respond_to?(:close)
+          text = text_of(headers, parts)
           raise Problem.new(status, detail(text)) if status >= 400
 
           Answer.new(status, headers, text.force_encoding(Encoding::UTF_8))
@@ -111,6 +111,21 @@ module Simpkv
             'CONTENT_TYPE' => 'application/json', 'CONTENT_LENGTH' => body.bytesize.to_s,
             'HTTP_ACCEPT' => 'application/json', 'rack.input' => StringIO.new(body.b)
           )
+        end
+
+        # @param parts [#each] of the body
+        # @return [String]
+        # @raise [Problem] it is too large
+        def text_of(headers, parts)
+          if headers['content-length'].to_i > BYTES_MAX
+            raise Problem.new(413, "the answer has more than #{BYTES_MAX >> 20} MiB, too much for a page: ask for less")
+          end
+
+          text = +''
+          parts.each { |part| text << part }
+          text
+        ensure
+          parts.close if parts.respond_to?(:close)
         end
 
         # The application answers some requests with a problem in place of raising one.
