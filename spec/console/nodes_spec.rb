@@ -289,6 +289,15 @@ RSpec.describe 'The pages of nodes' do
                                                            'record' => { 'classes' => ['ntp'] })
     end
 
+    it 'removes documents that cannot be read' do
+      store.put('globals/estate/inspections/web1', '{')
+      expect(page('/nodes/web1')).to have_attributes(status: 500, body: include('inspections/web1'))
+      expect(text(page('/nodes/web1/inspection'))).to include('cannot be read', 'Inspect as a dry run')
+      expect(text(page('/nodes/web1/deactivate'))).to include('cannot be read', 'A declared record stays')
+      expect(submit('/nodes/web1/deactivate', '/nodes/web1/deactivate').status).to eq(303)
+      expect(page('/nodes/web1').status).to eq(200)
+    end
+
     it 'needs a form of this service, and says nothing that is not so' do
       refused = [send_form('/nodes/web1/deactivate', {}), send_form('/nodes/web1/inspection', {}),
                  send_form('/nodes/web1/deactivate', '_token' => 'x' * 64)]

@@ -12,7 +12,7 @@ class HostileTexts
   # The same as a name, which has no slash.
   NAME = %q(x"'><img src=x onerror="window.pwned = 1">)
   # The members of documents whose form simpkv or Puppet checks.
-  FORMAL = %w[certname name status time received timestamp run type version resource_type].freeze
+  FORMAL = %w[certname name status time received timestamp run type version resource_type changed_at].freeze
   private_constant :NAME, :FORMAL
 
   # @param store [Simpkv::Store]

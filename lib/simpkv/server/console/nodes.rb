@@ -55,9 +55,15 @@ module Simpkv
         found = part(400) { table.indexed(offset, NODE_ROWS) }
         return found unless missing?(found) && found.status != 400
 
-        part(400) { table.stored(offset, NODE_ROWS, found.message) }.tap do |stored|
-          raise Problem.new(stored.status, stored.message) if missing?(stored) && stored.status != 400
-        end
+        allowed(part(400) { table.stored(offset, NODE_ROWS, found.message) }, 400)
+      end
+
+      # @return [Object, Missing] the part
+      # @raise [Problem] it is missing, with another status
+      def allowed(part, status)
+        return part unless missing?(part) && part.status != status
+
+        raise Problem.new(part.status, part.message)
       end
 
       def offset
@@ -164,7 +170,9 @@ module Simpkv
 
       def node_deactivate_page
         at('/nodes/{certname}/deactivate')
-        node_view('Deactivate', 'node_deactivate', node: api.get(Api.path('v1', 'nodes', @certname)))
+        # Documents that cannot be read go as well.
+        node = allowed(part(500) { api.get(Api.path('v1', 'nodes', @certname)) }, 500)
+        node_view('Deactivate', 'node_deactivate', node: node)
       end
 
       def node_deactivate

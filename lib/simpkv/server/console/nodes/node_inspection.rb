@@ -13,8 +13,7 @@ module Simpkv
       private
 
       def node_inspection_page
-        stored = part(404) { api.get(Api.path('v1', 'nodes', @certname, 'inspection')) }
-        node_view('Inspection', 'node_inspection', **node_stored_inspection(stored), outcome: nil)
+        node_view('Inspection', 'node_inspection', **node_stored_inspection, outcome: nil)
       end
 
       # Changes nothing, so that its page is the answer.
@@ -23,11 +22,13 @@ module Simpkv
         path = Api.path('v1', 'nodes', @certname, 'inspection')
         outcome = api.request('POST', path, query: { 'dry_run' => true, 'stored' => true }).data
         first = field('offset').match?(/\A\d{1,6}\z/) ? field('offset').to_i : 0
-        stored = node_stored_inspection(part(404) { api.get(path) })
-        node_view('Inspection', 'node_inspection', **stored, outcome: Rules::Outcome.new(outcome, first))
+        node_view('Inspection', 'node_inspection', **node_stored_inspection,
+                  outcome: Rules::Outcome.new(outcome, first))
       end
 
-      def node_stored_inspection(stored)
+      # The stored outcome may be malformed. The next inspection replaces it.
+      def node_stored_inspection
+        stored = part(404, 500) { api.get(Api.path('v1', 'nodes', @certname, 'inspection')) }
         kind = Estate::Inspections.kind(stored) unless missing?(stored)
         { stored: stored, kind: kind, names: kind ? node_rule_names : {} }
       end
