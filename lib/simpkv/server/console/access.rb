@@ -68,13 +68,16 @@ module Simpkv
 
       def explanation_page
         path, user = %w[path user].map { |name| given(name).strip }
-        query = { 'path' => path, 'user' => (user unless user.empty?) }
-        found = path.empty? ? nil : access_data('/explain', query)
-        # Without a path, whether there is access control at all.
-        without = path.empty? ? access_data : nil
-        return access_view('missing', without) if without && missing?(without)
+        return explanation_form(user) if path.empty?
 
+        found = access_data('/explain', 'path' => path, 'user' => (user unless user.empty?))
         access_view('explain', found, path: path, user: user)
+      end
+
+      def explanation_form(user)
+        # Any path tells whether there is access control, and whether the caller may ask.
+        found = access_data('/explain', 'path' => 'globals')
+        missing?(found) ? access_view('missing', found) : access_view('explain', nil, path: '', user: user)
       end
 
       def plan_page

@@ -88,8 +88,9 @@ module Simpkv
       # @return [Array<Hash>] all rules, in the order in which they run
       def rules_of_store(detail: false)
         rules = []
+        chosen = detail ? { 'detail' => true } : { 'fields' => Rules::LISTED.join(',') }
         loop do
-          page = api.get(rules_path, 'detail' => detail, 'marker' => rules.last&.fetch('uuid'))
+          page = api.get(rules_path, 'marker' => rules.last&.fetch('uuid'), **chosen)
           rules.concat(page['inspection_rules'])
           return rules unless page['next']
         end

@@ -90,8 +90,7 @@ module Simpkv
         raise Problem.new(400, 'a built-in rule cannot be deleted: change its file') if rule['built_in']
 
         response.status = problem.status if problem
-        page("Delete #{rule_name(rule)}", 'rule_delete', rule: rule, seen: Rules::Change.last(rule), problem: problem,
-                                                         kind: rule_kind(rule))
+        page("Delete #{rule_name(rule)}", 'rule_delete', rule: rule, seen: Rules::Change.last(rule), problem: problem)
       end
 
       def delete_rule(uuid)

@@ -24,9 +24,9 @@ module Simpkv
             @stored = stored.to_h { |rule| [rule['uuid'], rule] }
           end
 
-          # @return [Array<Row>]
+          # @return [Array<Row>] the rules that would be created or updated
           def rows
-            @outcomes.map do |each|
+            @outcomes.reject { |each| each['outcome'] == 'unchanged' }.map do |each|
               rule = each['rule']
               title = rule['description'].to_s.empty? ? rule['uuid'] : rule['description']
               Row.new(each['outcome'], rule['uuid'], title, each['outcome'] == 'updated' ? changes(rule) : [])

@@ -7,7 +7,9 @@ module Simpkv
       module Rules
         # Rows of a page: by default, and at most.
         ROWS = 50
-        ROWS_MAX = 500
+        ROWS_MAX = 200
+        # The fields of a rule that a list shows.
+        LISTED = %w[uuid description scope priority phase sensitive built_in].freeze
         # Characters of the arguments of a step, and of the text of a rule.
         ARGS = 1000
         TEXT = 20_000
