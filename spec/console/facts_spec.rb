@@ -76,6 +76,14 @@ RSpec.describe 'The pages about facts' do
       expect(text(page('/facts/kernel?value=%22Plan9%22'))).to include('No node has this value now.')
     end
 
+    it 'lead to the nodes without a value' do
+      { '/facts/cores' => %w[db1], '/facts/os/release/major' => %w[db1], '/facts/kernel' => [],
+        '/facts/vlans/eth0.1/0/ip' => %w[db1 web1], fact_at('vlans', '7') => %w[db1 web1] }.each do |path, names|
+        address = links(page(path)).grep(%r{\A/query\?}).first
+        expect([path, cells(page(address)).drop(1).flatten]).to eq([path, names])
+      end
+    end
+
     it 'refuse parameters that are wrong' do
       ['/facts?path=x', '/facts?path=%7B%7D', '/facts?path=%5B1%5D', '/facts/kernel?value=Linux', '/facts?filter[]=a',
        '/facts?filter=%ff', '/facts?filter=%zz'].each do |path|

@@ -55,14 +55,15 @@ module Simpkv
         at('/facts/{path}')
         below = rows_page('fact-paths', ['extract', ['path'], path.below, %w[group_by path]], [%w[path asc]])
         paths = below.rows.map { |row| [FactPath.new(row['path']).to_s, fact_url(row['path'])] }
-        values, others = fact_values(path)
+        source = FactValues.new(path)
+        values, others = fact_values(source)
         page(cut(path), 'facts_fact', path: path, values: values, others: others, excerpt: Excerpt.new,
-                                      below: below, paths: paths, chart: fact_chart(path, values))
+                                      below: below, paths: paths, chart: fact_chart(path, values),
+                                      without: source.without)
       end
 
       # @return [Array(Array<FactValues::Row>, Integer)] the most frequent values; the number of others
-      def fact_values(path)
-        source = FactValues.new(path)
+      def fact_values(source)
         found = api.find(source.entity, source.counts, order: [%w[count desc]], limit: FACT_VALUES)
         [source.read(found.rows), found.total - found.rows.length]
       end

@@ -55,6 +55,14 @@ module Simpkv
           ['extract', %w[certname environment], ['and', *[@condition].compact, equal]]
         end
 
+        # @return [String] the query for the nodes without a value, JSON
+        def without
+          found = @condition || ['null?', @column, false]
+          Native.generate(['from', 'nodes',
+                           ['extract', %w[certname], ['not', ['subquery', @entity.tr('-', '_'), found]]],
+                           ['order_by', %w[certname]]])
+        end
+
         private
 
         # PuppetDB finds parts that have the members of an object or the items of a list, and others beside them.
