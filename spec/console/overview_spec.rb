@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative '../server/server_helper'
-require_relative '../support/access_site'
+require_relative '../support/access_service'
 require_relative '../support/browser'
 require_relative '../support/console_pages'
 
@@ -133,27 +133,15 @@ end
 RSpec.describe 'The overview of a directory' do
   include ConsolePages
 
-  include_context 'with a service', '--bind', 'tcp://127.0.0.1:0', '--local-write'
+  include_context 'with access control in a service', '--bind', 'tcp://127.0.0.1:0', '--local-write'
 
   let(:gone) { 'ldap://127.0.0.1:1' }
   let(:backends) do
     uris = { 'write_uri' => @access.server.uri, 'ldap_uri' => "#{@access.server.uri} #{gone}" }
     { 'default' => { 'type' => 'ldap' }.merge(@access.settings, uris) }
   end
-  let(:options) do
-    access = { 'users_dn' => AccessDirectory::USERS_DN, 'roles_dn' => AccessDirectory::ROLES_DN,
-               'config_dn' => AccessDirectory::CONFIG_DN, 'config_pw_file' => @access.server.password_file }
-    { 'backends' => backends, 'access' => access, 'server' => { 'index' => "#{@root}.index" } }
-  end
 
-  around do |example|
-    @access = AccessDirectory.new(Slapd, 'plain').tap(&:start)
-    example.run
-  ensure
-    @access.stop
-  end
-
-  before { AccessSite.new(@access, users: 1, roles: 1, bindings: 1).apply }
+  before { declared.apply }
 
   # @return [String] what the page says, when it knows all
   def shown
@@ -172,7 +160,7 @@ RSpec.describe 'The overview of a directory' do
   end
 
   it 'says that access rights differ from what is declared' do
-    @access.root.modify_entry(@access.role_dn('r0'), [[:delete, 'member', [@access.user_dn('u0')]]])
+    remove_member('r0', 'u0')
     expect(shown).to include('Warning: The directory differs from the declared access rights: 1 difference.',
                              'differences: 1, conflicts: 0')
   end

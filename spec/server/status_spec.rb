@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'stringio'
-require_relative '../support/access_site'
+require_relative '../support/access_service'
 require_relative '../support/replica'
 require_relative 'server_helper'
 
@@ -66,6 +66,7 @@ RSpec.describe 'The state of the site' do
     expect(doctor['counts']).to include('problem' => be > 0)
     expect(doctor['findings']).to include(include('state' => 'problem', 'what' => "key 'globals/broken'"))
     expect(store.list('globals')[:folders]).to eq(%w[estate])
+    expect(part('doctor', service.client('tcp')).keys).to contain_exactly('time', 'counts')
   end
 
   it 'has the counters of compilers with their versions' do
@@ -159,33 +160,33 @@ RSpec.describe 'The state of the servers of a directory' do
 end
 
 RSpec.describe 'The drift of access rights' do
+  include_context 'with access control in a service'
+
   before { require 'simpkv/server' }
 
-  around do |example|
-    @access = AccessDirectory.new(Slapd, 'plain').tap(&:start)
-    example.run
-  ensure
-    @access.stop
-  end
-
-  let(:options) do
-    access = { 'users_dn' => AccessDirectory::USERS_DN, 'roles_dn' => AccessDirectory::ROLES_DN,
-               'config_dn' => AccessDirectory::CONFIG_DN, 'config_pw_file' => @access.server.password_file }
-    { 'backends' => { 'default' => { 'type' => 'ldap' }.merge(@access.settings) }, 'access' => access }
-  end
-
   def drift
-    site = Simpkv::Server::Site.new(options, nil, ->(_) {})
-    Simpkv::Status::Drift.of(site.access)
+    Simpkv::Status::Drift.of(Simpkv::Server::Site.new(options, nil, ->(_) {}).access)
   end
 
   it 'counts what apply would do, and members that it would leave' do
-    AccessSite.new(@access, users: 2, roles: 1, bindings: 1).apply
+    declared.apply
     expect(drift).to eq('differences' => 0, 'conflicts' => 0, 'warnings' => 0)
-    @access.root.modify_entry(@access.role_dn('r0'), [[:delete, 'member', [@access.user_dn('u0')]]])
+    remove_member('r0', 'u0')
     expect(drift).to include('differences' => 1)
     @access.root.modify_entry(@access.role_dn('r0'), [[:add, 'member', [@access.user_dn('u1')]]])
     expect(drift).to include('differences' => 2)
+  end
+
+  # The wall view would lock accounts in a directory that counts refused binds.
+  it 'is found without a bind as a user' do
+    declared.apply
+    @access.root.set_entry_password(@access.user_dn('u0'), 'another one')
+    binds = %(BIND dn="#{@access.user_dn('u0')}")
+    before = @access.server.count_in_log(binds)
+    expect(drift).to include('differences' => 0)
+    expect(@access.server.count_in_log(binds)).to eq(before)
+    Simpkv::Server::Site.new(options, nil, ->(_) {}).access.reconciler.plan
+    eventually(errors: RuntimeError) { @access.server.count_in_log(binds) > before }
   end
 end
 

@@ -32,9 +32,10 @@ module Simpkv
         @state
       end
 
+      # @param passwords [Boolean] whether to bind as each user, to know whether the password is the declared one
       # @return [Plan] of all objects, as they are wanted
-      def plan
-        try_passwords(@wanted.users)
+      def plan(passwords: true)
+        try_passwords(@wanted.users) if passwords
         Plan.new(@wanted, @observed, names) do |grants, foreign|
           @directory.rules.changes(grants, foreign, @wanted.printed)
         end

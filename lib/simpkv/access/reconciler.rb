@@ -45,12 +45,13 @@ module Simpkv
       # Plans, and changes nothing. A plan of all objects reads them; plans of single objects share one reading.
       #
       # @param only [Array(String, String), nil] an object; nil for all
+      # @param passwords [Boolean] see {Reading#plan}: a directory may lock accounts after binds that it has refused
       # @yieldparam snapshot [State::Snapshot] the state as it is
       # @yieldreturn [State::Snapshot] the state to plan for; without a block, as it is
       # @return [Plan, Part]
       # @raise [Error]
-      def plan(only: nil, &declare)
-        only ? reading.part(only) : read(&declare).plan
+      def plan(only: nil, passwords: true, &declare)
+        only ? reading.part(only) : read(&declare).plan(passwords: passwords)
       end
 
       # Stores what is declared, and brings the directory to it.

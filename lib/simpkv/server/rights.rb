@@ -83,9 +83,11 @@ module Simpkv
       end
 
       # @param caller [Caller]
-      # @return [Boolean] whether the caller may know the names of all keys
-      def all_keys?(caller)
-        return true if caller.owner? || caller.kind == :local
+      # @return [Boolean] whether the caller may see what `simpkv doctor` finds, which names keys, files and entries: a
+      #   caller who may read all keys with their values
+      def findings?(caller)
+        return true if caller.owner?
+        return @local_write if caller.kind == :local
 
         of(caller, 'GET', '/v1/keys', below: true).any? { |right| right.environments.nil? && right.backends.nil? }
       end

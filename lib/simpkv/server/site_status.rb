@@ -91,10 +91,9 @@ module Simpkv
         { 'keys' => named, 'total' => allowed.length, 'all' => keys.length < KEPT }
       end
 
-      # Findings name keys and files.
       def findings(all, caller, rights)
         counts = %w[problem warning unknown ok].to_h { |state| [state, all.count { |each| each['state'] == state }] }
-        return { 'counts' => counts } unless rights.all_keys?(caller)
+        return { 'counts' => counts } unless rights.findings?(caller)
 
         findings = %w[problem warning unknown].flat_map { |state| all.select { |finding| finding['state'] == state } }
         { 'counts' => counts, 'findings' => findings }
