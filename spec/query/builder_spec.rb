@@ -467,6 +467,13 @@ RSpec.describe Simpkv::Query::Builder do
     end
 
     describe Simpkv::Query::Keeper do
+      it 'rests as long as a refresh took, but never so long that queries find the index too old' do
+        rests = [[0.1, 0], [0.8, 0], [75, 0], [0.1, 3], [0.1, 100]].map do |took, failures|
+          described_class.rest(took, failures)
+        end
+        expect(rests).to eq([0.9, 0.8, 2.0, 3.0, 5.0])
+      end
+
       let(:lines) { Queue.new }
       let(:keeper) do
         described_class.new(log: lines.method(:<<)) do |stopping|

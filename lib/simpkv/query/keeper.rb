@@ -5,15 +5,17 @@ require 'simpkv/query/builder'
 module Simpkv
   module Query
     # Refreshes an index again and again, in a thread of its own: every second, or if a refresh takes longer than half a
-    # second, in half of the time. Goes on after an error, less often. Thread-safe.
+    # second, after a rest as long as it took, of two seconds at most. Goes on after an error, less often. Thread-safe.
     class Keeper
       # The seconds from the begin of a refresh to the next one.
       PERIOD = 1.0
+      # The most seconds of rest after a refresh: changes that it has not seen get old meanwhile.
+      REST = 2.0
       # The most seconds between two refreshes that fail.
       PERIOD_FAILING = 5.0
       # The seconds in which a refresh may end after {#stop}, before its thread is killed.
       LINGER = 5
-      private_constant :PERIOD, :PERIOD_FAILING, :LINGER
+      private_constant :PERIOD, :REST, :PERIOD_FAILING, :LINGER
 
       # - `age`: the seconds since the begin of the last complete refresh; nil before the first one
       # - `error`: why the last refresh failed; nil if it did not
@@ -22,6 +24,13 @@ module Simpkv
       # - `refreshes`, `failures`, `nodes`: the number of complete refreshes, of those that failed, and of the nodes
       #   that were entered or removed, since the start
       Progress = Struct.new(:age, :error, :seconds, :running, :refreshes, :failures, :nodes)
+
+      # @param took [Numeric] the seconds of the last refresh
+      # @param failures [Integer] of the last refreshes
+      # @return [Numeric] the seconds until the next one
+      def self.rest(took, failures)
+        [PERIOD - took, [took, REST].min, (PERIOD * failures).clamp(0, PERIOD_FAILING)].max
+      end
 
       # @param log [#call] receives a line when refreshes begin to fail, and when they succeed again
       # @yieldparam stopping [Proc] see {Builder#initialize}
@@ -120,8 +129,7 @@ module Simpkv
       end
 
       def pause(begun, failures)
-        took = now - begun
-        seconds = [PERIOD - took, took, (PERIOD * failures).clamp(0, PERIOD_FAILING)].max
+        seconds = self.class.rest(now - begun, failures)
         @mutex.synchronize { @wake.wait(@mutex, seconds) unless @stopping }
       end
 
