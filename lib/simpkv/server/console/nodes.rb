@@ -11,13 +11,15 @@ module Simpkv
       NODE_TABS = { nil => 'Summary', 'facts' => 'Facts', 'reports' => 'Reports', 'classes' => 'Classes',
                     'resources' => 'Exports', 'catalog' => 'Catalog', 'inspection' => 'Inspection',
                     'compare' => 'Compare' }.freeze
-      # Rows of a page.
+      # The tabs to which pages belong that are none.
+      NODE_BELOW = { 'Report' => 'Reports', 'Event' => 'Reports', 'Resource' => 'Catalog' }.freeze
+      # Members of a list that has no pages.
       NODE_ROWS = 50
       # The number of environments that a filter suggests.
       NODE_ENVIRONMENTS = 100
       # The most characters of one value on a page of its own.
       NODE_TEXT = 10_000
-      private_constant :NODE_TABS, :NODE_ROWS, :NODE_ENVIRONMENTS, :NODE_TEXT
+      private_constant :NODE_TABS, :NODE_BELOW, :NODE_ROWS, :NODE_ENVIRONMENTS, :NODE_TEXT
 
       hash_branch('', 'nodes') do |r|
         r.is(['', true]) { r.get { nodes_page } }
@@ -52,10 +54,10 @@ module Simpkv
       #
       # @return [NodeTable::Found, Missing] missing if a value of the filter is wrong
       def found_nodes(table)
-        found = part(400) { table.indexed(offset, NODE_ROWS) }
+        found = part(400) { table.indexed(*window) }
         return found unless missing?(found) && found.status != 400
 
-        allowed(part(400) { table.stored(offset, NODE_ROWS, found.message) }, 400)
+        allowed(part(400) { table.stored(*window, found.message) }, 400)
       end
 
       # @return [Object, Missing] the part
@@ -64,10 +66,6 @@ module Simpkv
         return part unless missing?(part) && part.status != status
 
         raise Problem.new(part.status, part.message)
-      end
-
-      def offset
-        number('offset', 0, 0..)
       end
 
       # @return [Array<Hash>] the headings of the table, with links that sort
@@ -108,7 +106,8 @@ module Simpkv
         send("node_#{tab}_page")
       end
 
-      # @return [String] the page of a tab
+      # @param tab [String] a title of {NODE_TABS}, or of a page below one
+      # @return [String] the page
       def node_view(tab, template, **locals)
         @tab = tab
         page(tab == 'Summary' ? @certname : "#{tab}: #{@certname}", template, **locals)
@@ -117,7 +116,8 @@ module Simpkv
       # @return [Array<Hash>]
       def node_tabs
         NODE_TABS.map do |segment, title|
-          { title: title, address: url(*['nodes', @certname, segment].compact), current: title == @tab }
+          current = title == @tab ? 'page' : ('true' if title == NODE_BELOW[@tab])
+          { title: title, address: url(*['nodes', @certname, segment].compact), current: current }
         end
       end
 
@@ -142,9 +142,7 @@ module Simpkv
       end
 
       def node_fact_list(facts, text)
-        found = facts.with(text)
-        node_view('Facts', 'node_fact_list', text: text, total: found.length,
-                                             rows: found.drop(offset).first(NODE_ROWS))
+        node_view('Facts', 'node_fact_list', text: text, list: page_of(facts.with(text)))
       end
 
       # @return [String] the address of a part of the facts

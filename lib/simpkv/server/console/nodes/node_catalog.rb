@@ -32,7 +32,7 @@ module Simpkv
 
       def node_catalog_resources(catalog, type)
         text = given('q')
-        found = part(400) { catalog.resources(type, text, offset, NODE_ROWS) }
+        found = part(400) { catalog.resources(type, text, *window) }
         response.status = found.status if missing?(found)
         { types: catalog.types, type: type, text: text, found: found }
       end
@@ -55,12 +55,12 @@ module Simpkv
         return node_collected_page if given('show') == 'collected'
 
         stored = node_part('exports')
-        return node_view('Exports', 'node_exports', missing: stored, rows: [], total: 0) if missing?(stored)
+        return node_view('Exports', 'node_exports', missing: stored, list: page_of([])) if missing?(stored)
 
         rows = stored['exports'].sort.flat_map { |type, list| list.map { |resource| [type, resource] } }
         return node_export_page(rows) unless given('title').empty?
 
-        node_view('Exports', 'node_exports', missing: nil, total: rows.length, rows: rows.drop(offset).first(NODE_ROWS))
+        node_view('Exports', 'node_exports', missing: nil, list: page_of(rows))
       end
 
       def node_export_page(rows)
@@ -76,7 +76,7 @@ module Simpkv
       def node_collected_page
         catalog = CatalogView.new(api, @certname)
         header = node_catalog_header(catalog)
-        found = catalog.collected(offset, NODE_ROWS) if header && !missing?(header)
+        found = catalog.collected(*window) if header && !missing?(header)
         node_view('Exports', 'node_collected', header: header, found: found,
                                                exporters: found ? catalog.exporters(found.rows) : {})
       end
@@ -89,10 +89,8 @@ module Simpkv
                                  'whether catalogs are')
         end
         comparison = CatalogComparison.new(api, [@certname, other])
-        differences = comparison.differences
-        rows = differences.drop(offset).first(NODE_ROWS)
-        node_view('Compare', 'node_compare_catalogs', other: other, rows: rows, total: differences.length,
-                                                      values: comparison.values(rows))
+        list = page_of(comparison.differences)
+        node_view('Compare', 'node_compare_catalogs', other: other, list: list, values: comparison.values(list.rows))
       end
 
       # @param value [Object] of JSON

@@ -16,8 +16,7 @@ module Simpkv
       end
 
       def node_reports_page
-        reports = node_reports
-        node_view('Reports', 'node_reports', total: reports.length, rows: reports.drop(offset).first(NODE_ROWS))
+        node_view('Reports', 'node_reports', list: page_of(node_reports))
       end
 
       def node_report_page(hash)
@@ -26,9 +25,7 @@ module Simpkv
         event = given('event')
         return node_event_page(report, event) unless event.empty?
 
-        rows = report.events.each_with_index.to_a
-        node_view('Report', 'node_report', report: report, total: rows.length, more: report.left_out,
-                                           rows: rows.drop(offset).first(NODE_ROWS))
+        node_view('Report', 'node_report', report: report, list: page_of(report.events.each_with_index.to_a))
       end
 
       def node_event_page(report, number)
@@ -57,12 +54,10 @@ module Simpkv
       def node_reports_compared(from, to)
         from, to = [from, to].map { |hash| node_report(hash) }
         comparison = ReportComparison.new(from, to)
-        events = comparison.events
         tables = { 'Runs' => comparison.members, 'Numbers of resources' => comparison.resources,
                    'Seconds' => comparison.times }
         node_view('Compare', 'node_compare_reports',
-                  from: from, to: to, tables: tables, rows: events.drop(offset).first(NODE_ROWS),
-                  total: events.length, more: comparison.left_out,
+                  from: from, to: to, tables: tables, list: page_of(comparison.events), more: comparison.left_out,
                   only: { from => comparison.only_from, to => comparison.only_to })
       end
     end
