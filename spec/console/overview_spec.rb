@@ -34,6 +34,18 @@ RSpec.describe 'The overview of the console' do
     expect(found.body).to match(%r{<th scope="row">#{Time.now.utc.strftime('%F')}</th><td class="number">2</td>})
   end
 
+  it 'leads to pages that there are, with as many nodes as it says' do
+    make_estate
+    %w[web1 web2].each { |name| estate.reports.save(name, 'status' => 'failed') }
+    client.put('/v1/keys/app1/token', 'value' => 1, 'expires_after' => '1d')
+    client.put('/v1/keys/all?global=true', 'value' => 1, 'expires_after' => '2d')
+    found = links(whole)
+    expect(found).to include('/nodes?status=unseen', '/keys/app1/token?environment=production&backend=default')
+    others = found.uniq.grep_v(/#/).reject { |path| page(path).status == 200 }
+    expect(others).to eq([])
+    eventually(errors: RuntimeError) { text(page('/nodes?status=failed')).include?('1 to 2 of 2') }
+  end
+
   it 'says since when the runs are complete, because the store keeps the last reports only' do
     make_estate
     6.times { estate.reports.save('web1', 'status' => 'changed') }
