@@ -20,7 +20,8 @@ RSpec.describe 'The pages of the console' do
     expect(headers['content-security-policy']).to start_with("default-src 'none';").and include(
       "frame-ancestors 'none'", "form-action 'self'", "base-uri 'none'"
     )
-    expect(headers).to include('cache-control' => 'no-store', 'x-frame-options' => 'deny')
+    expect(headers).to include('cache-control' => 'no-store', 'x-frame-options' => 'deny',
+                               'referrer-policy' => 'same-origin')
   end
 
   it 'have files that browsers may keep' do

@@ -29,7 +29,9 @@ module Simpkv
         'content-security-policy' =>
           "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " \
           "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-        'cross-origin-opener-policy' => 'same-origin', 'cross-origin-resource-policy' => 'same-origin'
+        'cross-origin-opener-policy' => 'same-origin', 'cross-origin-resource-policy' => 'same-origin',
+        # With no-referrer, the Origin of a form would be null, which stands for pages of other sites, too.
+        'referrer-policy' => 'same-origin'
       }.freeze
       # The pages of the menu, by path.
       MENU = { '/' => 'Overview', '/nodes' => 'Nodes', '/facts' => 'Facts', '/resources' => 'Resources',
