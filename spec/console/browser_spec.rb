@@ -5,6 +5,8 @@ require_relative '../support/slapd'
 
 # Chromium looks at each page of a site with 1,000 nodes: examples/console/pages.txt names the pages.
 RSpec.describe 'The console in a browser', needs: :cext do
+  include Eventually
+
   before(:context) { @console = SampleConsole.new(1000, 3) }
 
   after(:context) { @console&.remove }
@@ -31,6 +33,20 @@ RSpec.describe 'The console in a browser', needs: :cext do
     it 'shows each page without script' do
       browser.script = false
       expect(walk(&:faults)).to eq([])
+    end
+
+    it 'shows the value of a key, and a form with it, after a button was pressed only' do
+      secret = 'k3y-of-the-shop-3'
+      { 'show' => 'pre', 'edit' => 'textarea[name=value]' }.each do |name, place|
+        browser.visit('/keys/shop/db_password')
+        expect(browser.page.body).not_to include(secret)
+        expect(browser.tab_to("form[action*='do=#{name}'] button")).to eq([])
+        browser.press(:enter)
+        eventually(errors: Ferrum::Error) { browser.count(place) == 1 }
+        expect(browser.page.evaluate("document.querySelector('#{place}').textContent")).to include(secret)
+        expect(browser.violations).to eq([])
+      end
+      expect(browser.messages).to eq([])
     end
 
     it 'leads to the content, through the menu and to the result of a form with Tab and Enter' do

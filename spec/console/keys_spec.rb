@@ -33,7 +33,7 @@ RSpec.describe 'The pages of keys' do
       client.put('/v1/keys/app1/sub/x?environment=dev', 'value' => 'pl4nted')
       folder = page('/keys/app1/?environment=dev')
       expect(text(folder)).to include('In the environment dev , backend default', 'sub/ folder', 'token key',
-                                      '1 folders and 1 keys')
+                                      '1 folder and 1 key.')
       expect(links(folder)).to include('/keys/app1/token?environment=dev', '/keys/app1/sub/?environment=dev')
       expect(folder.body).not_to include('pl4nted')
       expect(folder.body).to match(/<option selected>dev</).and match(/<option selected>default</)
@@ -162,7 +162,7 @@ RSpec.describe 'The pages of keys' do
     it 'delete a folder if its name is typed, and its number of keys is still the one that was shown' do
       %w[app1/a app1/sub/b other].each { |key| client.put("/v1/keys/#{key}", 'value' => 1) }
       question = '/keys/app1/?do=delete'
-      expect(text(page(question))).to include('2 keys', '1 folders')
+      expect(text(page(question))).to include('1 folder and 2 keys')
       expect(send_page(question, question, 'name' => 'app')).to have_attributes(status: 400)
       expect(submit(question, question, 'name' => 'app1', 'count' => '1+1')).to have_attributes(status: 409)
       expect(client.get('/v1/keys/app1/a').status).to eq(200)
@@ -201,7 +201,7 @@ RSpec.describe 'The pages of keys' do
       expect(lines.select { |line| line['node'] == 'local' }.map { |line| line['operation'] }.uniq)
         .to contain_exactly('describe', 'list')
       shown = submit('/keys/a', '/keys/a?do=show', 'version' => '0')
-      expect(text(shown)).to include('The audit log has a line about it, with your name', 'pl4nted')
+      expect(text(shown)).to include('The audit log has a line about it, which names you local.', 'pl4nted')
       expect(lines.select { |line| line['operation'] == 'get' && line['node'] == 'local' })
         .to contain_exactly(include('key' => 'a', 'outcome' => 'found'))
       submit('/keys/a', '/keys/a?do=edit')
@@ -252,7 +252,7 @@ RSpec.describe 'The pages of keys' do
       expect(first.body.bytesize).to be < 100_000
       expect(text(first)).to include('1000 keys', '1 to 200 of 1000')
       expect(text(page("#{folder}?offset=50"))).to include('51 to 100 of 1000')
-      expect(text(page("#{folder}?filter=k99"))).to include('11 keys have the text k99')
+      expect(text(page("#{folder}?filter=k99"))).to include('11 keys with the text k99')
       expect(text(page("#{folder}?filter=none"))).to include('No name here has the text none')
     end
 
@@ -268,6 +268,15 @@ RSpec.describe 'The pages of keys' do
       expect(page('/keys/?backend=none')).to have_attributes(status: 400, body: include('name="backend"'))
       expect(page('/keys/a?environment=a%2fb')).to have_attributes(status: 400, body: include('name="environment"'))
       expect(page('/keys/a?environment[]=x').status).to eq(400)
+      expect(page('/keys/?do=nothing').status).to eq(404)
+      expect(address(page('/keys/a?do=show'))).to eq('/keys/a?environment=production')
+      client.put('/v1/keys/app1/a', 'value' => 1)
+      %w[edit delete restore].each { |name| expect(page("/keys/app1?do=#{name}").status).to eq(409) }
+      [['/keys/?do=new', 'name[]'], ['/keys/a?do=save', 'value[]'], ['/keys/a?do=show', 'version[]'],
+       ['/keys/a?do=restore', 'etag[]']].each do |path, name|
+        expect(submit('/keys/a', path, name => 'x')).to have_attributes(status: 400, body: include('must be a text'))
+      end
+      expect(submit('/keys/a', '/keys/a?do=show', 'version' => 'x').status).to eq(400)
       FileUtils.mv(@root, "#{@root}.away")
       expect(page('/keys/')).to have_attributes(status: 503, body: include('name="backend"', 'there is no store'))
     end
@@ -284,6 +293,7 @@ RSpec.describe 'The pages of keys' do
         .or include('Values are not shown on a connection without TLS', 'owner', 'Stored 1 second ago')
       expect(key.body).not_to include('pl4nted')
       expect(key.body).not_to include('method="post"')
+      %w[edit delete restore].each { |name| expect(page("/keys/app1/a?do=#{name}").status).to eq(403) }
       token = page('/keys/?do=new').body[/name="_token" value="(\h+)"/, 1]
       ['/keys/app1/a?do=show', '/keys/app1/a?do=edit', '/keys/app1/?do=new'].each do |path|
         refused = send_form(path, entered.merge('_token' => token, 'name' => 'new', 'value' => 'x'))

@@ -32,9 +32,7 @@ module Simpkv
       hash_branch('', 'keys') do |r|
         at('/keys/{path}')
         open_key_place(r)
-        pages = (@place.folder? ? FOLDER_PAGES : KEY_PAGES).fetch(r.post?)
-        action = pages[key_parameter('do')] || raise(Problem.new(404, 'there is no such page of keys'))
-        send(action)
+        send(key_action(r.post?))
       end
 
       private
@@ -42,29 +40,40 @@ module Simpkv
       def open_key_place(request)
         segments = env.fetch(Gate::SEGMENTS).drop(1)
         folder = segments.empty? || request.path_info.end_with?('/')
-        given = %w[environment global backend].to_h { |name| [name, key_parameter(name)] }
-        @place = Keys::Place.new(segments, folder, given)
+        scope = %w[environment global backend].to_h { |name| [name, key_parameter(name)] }
+        @place = Keys::Place.new(segments, folder, scope)
         @keys = Keys::Client.new(api, @place)
         @done = DONE[request.GET.delete('done')]
       end
 
+      # @param form [Boolean] whether the request is the POST of a form
+      # @return [Symbol] the method for it
+      def key_action(form)
+        name = key_parameter('do')
+        pages = @place.folder? ? FOLDER_PAGES : KEY_PAGES
+        action = pages.fetch(form)[name]
+        return action if action
+        # The address of the answer to a form, loaded again.
+        return go_to(@place.url) if !form && pages.fetch(true).key?(name)
+
+        raise Problem.new(404, 'there is no such page of keys')
+      end
+
       # @return [String, nil] a parameter of the address; nil for an empty one
       def key_parameter(name)
-        value = request.GET[name]
-        return if value.nil? || value == ''
-        return value if value.is_a?(String) && value.valid_encoding?
-
-        raise Problem.new(400, "the parameter '#{name}' must be given once, with a text")
+        value = given(name)
+        value unless value.empty?
       end
 
-      def keys_view(title, template, **locals)
-        page(title, template, place: @place, choice: @keys.choice, done: @done, **locals)
+      def keys_view(title, template, choice: @keys.choice, **locals)
+        page(title, template, place: @place, choice: choice, done: @done, **locals)
       end
 
-      # The page of an error that has the form for another environment or backend.
+      # The page of an error that has the form for another environment or backend. A store that cannot be reached is
+      # not asked for its environments: that could take its time again.
       def keys_refused_view(title, problem)
         response.status = problem.status
-        keys_view(title, 'keys_refused', problem: problem)
+        keys_view(title, 'keys_refused', problem: problem, choice: @keys.choice(environments: problem.status != 503))
       end
 
       def folder_page
@@ -82,6 +91,12 @@ module Simpkv
         keys_view(folder_title, 'keys_folder', list: none, rows: [], filter: filter, expired: expired, **shown)
       end
 
+      # @param total [Hash{String => Integer}] of the API
+      # @return [String] such as `2 folders and 1 key`
+      def key_total(total)
+        %w[folder key].map { |name| "#{total["#{name}s"]} #{name}#{'s' unless total["#{name}s"] == 1}" }.join(' and ')
+      end
+
       def folder_title
         @place.root? ? 'Keys' : "#{@place.name}/"
       end
@@ -95,17 +110,19 @@ module Simpkv
         folders + rows.map { |name, kind| [name, @place.below(name, folder: false).url, kind] }
       end
 
-      # @return [Array(Hash, String)] what the key has beside its value, and the entity tag of its document
+      # @return [Array(Hash, String)] what the key has beside its value, and the entity tag of its document; nil in its
+      #   place for a caller who may not see values
       def key_description
         answer = @keys.description
+        raise Problem.new(409, "'#{@place.name}' is a folder, not a key") if answer.data.key?('folders')
+
         [answer.data, answer.headers['etag']]
       end
 
       def key_page
-        description, etag = key_description
-        return go_to(@place.below('', folder: true).url) if description.key?('folders')
-
-        key_view(description, etag)
+        key_view(*key_description)
+      rescue Problem => e
+        e.status == 409 ? go_to(@place.below('', folder: true).url) : keys_refused_view(@place.name, e)
       rescue *KEY_ERRORS => e
         keys_refused_view(@place.name, Problem.of(e))
       end
@@ -118,11 +135,11 @@ module Simpkv
 
       # Shows a value. The API reads it as the caller, so that the audit log has a line about that.
       def key_value_page
-        number = Integer(field('version'), 10, exception: false) || 0
+        number = field('version')
+        number = '0' if number.empty?
         body = @keys.value(number).data
-        description, etag = key_description
         shown = Keys::ShownValue.new(body)
-        key_view(description, etag, number: number, shown: shown, body: body)
+        key_view(*key_description, number: number, shown: shown, body: body)
       end
     end
   end

@@ -35,6 +35,8 @@ module Simpkv
         go_to(key.url(done: 'created'))
       rescue *KEY_ERRORS => e
         problem = key_failure(e, :new)
+        raise if form.nil?
+
         new_key_page(form, problem)
       end
 
@@ -64,9 +66,19 @@ module Simpkv
                                'the command simpkv edit, or replace it without showing it')
       end
 
+      # @return [Array(Hash, String)] as {#key_description}
+      # @raise [Problem] 403: the caller may not see values, and so changes none
+      def changed_key
+        description, etag = key_description
+        return [description, etag] if etag
+
+        raise Problem.new(403, 'nothing is changed on a connection without TLS: use the Unix socket of the service, ' \
+                               'or its address with ssl')
+      end
+
       # The form without the value.
       def key_replacement_page
-        description, etag = key_description
+        description, etag = changed_key
         key_edit_view(Keys::ValueForm.of(description, etag), description)
       end
 
@@ -81,6 +93,8 @@ module Simpkv
         created = @keys.put(form.body, form.etag).status == 201
         go_to(@place.url(done: created ? 'created' : 'stored'))
       rescue *KEY_ERRORS => e
+        raise if form.nil?
+
         key_unsaved(form, Problem.of(e))
       end
 
@@ -110,7 +124,7 @@ module Simpkv
       end
 
       def confirm_key_restoring(number, problem = nil, expires = '')
-        description, etag = key_description
+        description, etag = changed_key
         version = description['versions'].find { |each| each['version'].to_s == number && number != '0' }
         raise Problem.new(404, "there is no earlier version #{number}") unless version
 
@@ -126,13 +140,13 @@ module Simpkv
         go_to(@place.url(done: 'restored'))
       rescue *KEY_ERRORS => e
         problem = key_failure(e, :restore)
-        return keys_refused_view(@place.name, problem) unless problem.status == 400
+        return keys_refused_view(@place.name, problem) if problem.status != 400 || number.nil?
 
         confirm_key_restoring(number, problem, expires)
       end
 
       def key_deletion_page
-        description, etag = key_description
+        description, etag = changed_key
         keys_view("Delete #{@place.name}", 'keys_delete', description: description, etag: etag)
       end
 

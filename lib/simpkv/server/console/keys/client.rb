@@ -29,7 +29,7 @@ module Simpkv
             request('GET', values: false, expired: true, limit: 1)
           end
 
-          # @param version [Integer]
+          # @param version [Integer, String]
           # @return [Api::Answer] the key with its value: a read that the audit log records
           def value(version)
             request('GET', version: version, expired: true)
@@ -58,12 +58,13 @@ module Simpkv
             request('DELETE', recurse: true)
           end
 
+          # @param environments [Boolean] whether to ask the store for them
           # @return [Choice] what there is beside this place
-          def choice
+          def choice(environments: true)
             backends = @api.get('/v1/backends')['backends']
             chosen = backends.find { |each| @place.backend ? each['name'] == @place.backend : each['default'] }
-            found = chosen && @api.get(Api.path('v1', 'backends', chosen['name']))
-            Choice.new(@place, backends, found, nil)
+            found = chosen && environments && @api.get(Api.path('v1', 'backends', chosen['name']))
+            Choice.new(@place, backends, found || nil, nil)
           rescue Problem, Error, ConfigError => e
             Choice.new(@place, backends, nil, Problem.of(e).message)
           end

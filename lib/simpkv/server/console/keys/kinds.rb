@@ -15,7 +15,7 @@ module Simpkv
             'none' => 'This backend has no audit log: nobody can tell later who has looked at a value (option audit).'
           }.freeze
           AFTER = {
-            'reads' => 'The audit log has a line about it, with your name.',
+            'reads' => 'The audit log has a line about it, which names you',
             'writes' => 'It was not recorded: the audit log of this backend has writes only.',
             'none' => 'It was not recorded: this backend has no audit log.'
           }.freeze
@@ -34,9 +34,10 @@ module Simpkv
             BEFORE.fetch(@description['audit'])
           end
 
+          # @param caller [Caller]
           # @return [String] what has happened
-          def after
-            AFTER.fetch(@description['audit'])
+          def after(caller)
+            @description['audit'] == 'reads' ? "#{AFTER['reads']} #{caller}." : AFTER.fetch(@description['audit'])
           end
 
           # @param version [Hash] of a description; or a description, for the chosen version
