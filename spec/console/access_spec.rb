@@ -69,9 +69,14 @@ RSpec.describe 'The pages of access rights' do
     expect(shown).to all(have_attributes(status: 200))
   end
 
-  it 'take no change' do
-    submit_to = ['/access', '/access/plan']
-    expect(submit_to.map { |path| send_form(path, {}).status }).to eq([403, 403])
+  it 'try passwords after a button, and not without the token of the form' do
+    declared.apply
+    @access.root.set_entry_password(@access.user_dn('u1'), 'another password')
+    expect(text(page('/access/plan'))).to include('Nothing: the directory has', 'passwords of users are not tried yet')
+    expect(send_form('/access/plan', {}).status).to eq(403)
+    expect(text(submit('/access/plan', '/access/plan')))
+      .to include('set the password of user u1', 'has bound as each user')
+    expect(submit('/access/plan', '/access/roles').status).to eq(404)
   end
 
   context 'with an identity that may not read cn=config' do

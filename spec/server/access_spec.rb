@@ -53,7 +53,7 @@ RSpec.describe 'The API of access rights' do
   it 'plans what an apply would do, and changes nothing' do
     declared.apply
     expect(client.get('/v1/access/plan').data)
-      .to include('steps' => [], 'conflicts' => [], 'rules_readable' => true)
+      .to include('steps' => [], 'conflicts' => [], 'rules_readable' => true, 'passwords_tried' => false)
     remove_member('r0', 'u0')
     plans = Array.new(2) { client.get('/v1/access/plan').data }
     expect(plans).to all(include('steps' => [include(
@@ -65,10 +65,21 @@ RSpec.describe 'The API of access rights' do
       .to include('steps' => [], 'conflicts' => [include('user u1', 'no UID of simpkv')])
   end
 
+  it 'binds as users only if the client says so' do
+    declared.apply
+    @access.root.set_entry_password(@access.user_dn('u1'), 'another password')
+    expect(client.get('/v1/access/plan').data['steps']).to eq([])
+    expect(client.get('/v1/access/plan?passwords=true').data)
+      .to include('passwords_tried' => true, 'steps' => [{ 'act' => 'password', 'kind' => 'user', 'name' => 'u1',
+                                                           'lines' => ['set the password of user u1'] }])
+    expect(client.get('/v1/access/plan?passwords=perhaps').status).to eq(400)
+  end
+
   it 'shows no password' do
     declared.apply
     remove_member('r0', 'u0')
-    answers = ['', '/plan', '/explain?path=globals/shared'].map { |path| client.get("/v1/access#{path}") }
+    paths = ['', '/plan', '/plan?passwords=true', '/explain?path=globals/shared']
+    answers = paths.map { |path| client.get("/v1/access#{path}") }
     expect(answers).to all(have_attributes(status: 200))
     expect(answers.map(&:body).join).not_to match(/#{Regexp.escape(DirectoryServer::PASSWORD)}|\{SSHA/)
   end

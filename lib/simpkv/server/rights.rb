@@ -21,8 +21,8 @@ module Simpkv
       READS = %w[GET HEAD].freeze
       # A POST to these paths is a query, which reads, too.
       QUERIES = %r{\A/pdb/query/}.freeze
-      # Local processes need `local_write` for these paths: a plan binds as users, and a directory may lock accounts
-      # after refused binds.
+      # Local processes need `local_write` for these paths, which tell who has which rights, and where passwords are. A
+      # plan can bind as users.
       NEED_WRITE = %r{\A/v1/access(?:/|\z)}.freeze
       # Names in a list of environments that stand for the global keys.
       GLOBAL = 'globals'

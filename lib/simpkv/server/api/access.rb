@@ -18,7 +18,10 @@ module Simpkv
         end
         r.is('plan') do
           at('/v1/access/plan')
-          r.get { json(plain { access_view.plan }) }
+          r.get do
+            query('passwords')
+            json(access_view.plan(flag('passwords')))
+          end
         end
       end
 

@@ -42,12 +42,15 @@ module Simpkv
             'by_group' => others.select { |row| row.groups.any? }.map { |row| explained(row) } }
         end
 
+        # @param passwords [Boolean] whether to bind as each user: a directory may lock accounts after binds that it has
+        #   refused
         # @return [Hash] what `simpkv access apply` would do. Nothing is changed
         # @raise [Error]
-        def plan
-          plan = @reconciler.plan
+        def plan(passwords)
+          plan = @reconciler.plan(passwords: passwords)
           { 'steps' => plan.steps.map { |step| step.plain.merge('lines' => step.lines) },
-            'conflicts' => plan.conflicts, 'warnings' => plan.warnings, 'rules_readable' => !plan.by_hand? }
+            'conflicts' => plan.conflicts, 'warnings' => plan.warnings, 'rules_readable' => !plan.by_hand?,
+            'passwords_tried' => passwords }
         end
 
         private

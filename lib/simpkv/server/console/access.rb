@@ -29,6 +29,8 @@ module Simpkv
         r.is(%w[roles bindings explain plan]) do |name|
           at("/access/#{name}")
           r.get { access_page(name) }
+          # Binds as users, so it is not for a link.
+          r.post { plan_page(passwords: true) } if name == 'plan'
         end
       end
 
@@ -80,8 +82,8 @@ module Simpkv
         missing?(found) ? access_view('missing', found) : access_view('explain', nil, path: '', user: user)
       end
 
-      def plan_page
-        found = access_data('/plan')
+      def plan_page(passwords: nil)
+        found = access_data('/plan', 'passwords' => passwords)
         return access_view('missing', found) if missing?(found)
 
         lines = found['steps'].flat_map { |step| step['lines'] }
