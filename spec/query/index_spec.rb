@@ -180,13 +180,77 @@ RSpec.describe Simpkv::Query::Index do
       expect(described_class.new(folder, 'estate').read { |database| database.execute('SELECT certname FROM nodes') })
         .to eq [['web1']]
     end
+  end
 
-    it 'is made anew for other options of the estate' do
+  # Two services with other options deleted the index of each other at each refresh.
+  describe 'beside others of the same folder' do
+    let(:other) { described_class.new(folder, 'estate', '{"reports":7}') }
+    let(:foreign) { described_class.new(folder, 'another estate') }
+
+    after { [other, foreign].each(&:close) }
+
+    # @return [Array<String>] the names of the databases in the folder
+    def databases
+      Dir.children(folder).grep(/\.db\z/)
+    end
+
+    def names_of(index)
+      index.read { |database| database.execute('SELECT certname FROM nodes ORDER BY 1').flatten }
+    end
+
+    it 'has a file of its own for other options of the estate, while both are used' do
       enter('web1')
-      other = described_class.new(folder, 'estate', '{"reports":7}')
+      other.update { |writer| writer.replace('web2', rows('web2')) }
+      enter('web3')
 
-      expect(other.path).to eq index.path
-      expect(other.read { |database| database.execute('SELECT certname FROM nodes') }).to eq []
+      expect([names_of(index), names_of(other)]).to eq [%w[web1 web3], %w[web2]]
+    end
+
+    it 'deletes those of other options, of another version, or of an earlier name that nobody uses' do
+      [index, foreign].each { |each| each.reader.close }
+      stub_const('Simpkv::Query::Schema::VERSION', 0)
+      described_class.new(folder, 'estate').tap { |old| old.reader.close }.close
+      File.write(File.join(folder, "#{File.basename(index.path)[/\A\h+/]}.db"), '', perm: 0o600)
+      index.close
+      other.reader.close
+
+      expect(databases).to match_array([other, foreign].map { |each| File.basename(each.path) })
+      expect(Dir.children(folder).grep(/\.(lock|use)\z/).length).to eq 4
+    end
+
+    it 'deletes it once the processes that use it have ended', needs: :fork do
+      reader, writer = IO.pipe
+      own = index
+      pid = fork do
+        own.reader.close
+        writer.syswrite('x')
+        sleep
+      end
+      reader.read(1)
+      other.reader.close
+      used = databases.length
+      other.close
+      Process.kill(:KILL, pid)
+      Process.wait(pid)
+      other.reader.close
+
+      expect([used, databases]).to eq [2, [File.basename(other.path)]]
+    end
+
+    it 'is made anew for a process that begins to use it while another one deletes it' do
+      Array.new(4) do |number|
+        Thread.new do
+          10.times do
+            one = described_class.new(folder, 'estate', number.to_s)
+            one.update { |made| made.replace('web1', rows('web1')) }
+            raise 'lost' unless names_of(one) == ['web1']
+
+            one.close
+          end
+        end
+      end.each(&:join)
+
+      expect(databases.length).to be_between(1, 4)
     end
   end
 

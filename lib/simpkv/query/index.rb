@@ -6,26 +6,27 @@ require 'sqlite3'
 require 'simpkv/query'
 require 'simpkv/query/index/place'
 require 'simpkv/query/index/state'
+require 'simpkv/query/index/use'
 require 'simpkv/query/index/writer'
 
 module Simpkv
   module Query
-    # The index of an estate: a database of SQLite in a folder of its own. It is a cache: one of another version, of
-    # another estate, or a damaged one is deleted, and made anew. Thread-safe.
+    # The index of an estate: a database of SQLite in a folder of its own. It is a cache: a damaged one is deleted, and
+    # made anew. Thread-safe.
+    #
+    # The name of its file depends on the estate, on the version of the tables, and on the options that decide what it
+    # holds, so that processes of other options or versions have others beside it. A process deletes those of the same
+    # estate that nobody uses.
     #
     # Readers and one writer work at the same time, in any number of processes. A file lock chooses the writer.
     class Index
-      # Seconds to wait for the other writer: it may be making the whole index.
-      LOCK_SECONDS = 300
-      # Seconds between two attempts to get the lock.
-      LOCK_STEP = 0.02
       # Milliseconds to wait for SQLite's own locks, which are short.
       BUSY_MS = 5000
       # SQLITE_OPEN_NOFOLLOW, which the gem does not name.
       NOFOLLOW = 0x01000000
       # The number of pages of 4 KiB after which the log is copied into the database.
       CHECKPOINT_PAGES = 4000
-      private_constant :LOCK_SECONDS, :LOCK_STEP, :BUSY_MS, :NOFOLLOW, :CHECKPOINT_PAGES
+      private_constant :BUSY_MS, :NOFOLLOW, :CHECKPOINT_PAGES
 
       # The options of the estate that decide what the index holds.
       OPTIONS = %w[catalogs node_ttl report_ttl reports skip_undecodable].freeze
@@ -77,8 +78,9 @@ module Simpkv
       def initialize(folder, estate, options = '')
         @options = options
         @estate = estate
-        @place = Place.new(folder, Digest::SHA256.hexdigest(estate)[0, 12])
+        @place = Place.new(folder, [[estate], [Schema::VERSION, options]].map { |parts| short(parts) }.join('-'))
         @monitor = Monitor.new
+        @use = Use.new(@place)
       end
 
       # @return [String] the file of the database
@@ -169,10 +171,11 @@ module Simpkv
         @monitor.synchronize do
           next yield if @locked
 
+          @use.begin
           @place.prepare
           lock = @place.lock_file
           begin
-            wait_for(lock)
+            Lock.wait(lock, File::LOCK_EX)
             @locked = true
             yield
           ensure
@@ -201,9 +204,12 @@ module Simpkv
         end
       end
 
+      # Ends the use of the index: others may delete it from now on.
+      #
       # @return [void]
       def close
         @monitor.synchronize { disconnect }
+        @use.end
       end
 
       private
@@ -231,17 +237,9 @@ module Simpkv
         raise MalformedError, 'the file is damaged', cause: nil
       end
 
-      def wait_for(lock)
-        deadline = now + LOCK_SECONDS
-        until lock.flock(File::LOCK_EX | File::LOCK_NB)
-          raise TimeoutError, 'another process keeps writing to the index of queries' if now > deadline
-
-          sleep LOCK_STEP
-        end
-      end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      # @return [String]
+      def short(parts)
+        Digest::SHA256.hexdigest(parts.join("\0"))[0, 12]
       end
 
       # @return [Boolean] whether there is a database of this version and this estate
@@ -263,6 +261,7 @@ module Simpkv
 
       # @raise [UnavailableError] it is not the one that the holder of the lock has used before
       def find_or_make
+        @use.begin
         held = @held
         found = usable?
         make unless found

@@ -13,7 +13,11 @@ module Simpkv
         ON_DISK = '/var/cache/simpkv'
         IN_MEMORY = '/run/simpkv'
         NAME = 'index'
-        private_constant :ON_DISK, :IN_MEMORY, :NAME
+        # The ends of the names of the files that are locked.
+        WRITER = '.lock'
+        USE = '.use'
+        FILE = /\A(?<name>(?<estate>\h+)(?:-\h+)?)\.(?:db|lock|use)\z/.freeze
+        private_constant :ON_DISK, :IN_MEMORY, :NAME, :WRITER, :USE, :FILE
 
         class << self
           # @param option [String, nil] the option `index` of `server`
@@ -74,7 +78,7 @@ module Simpkv
         attr_reader :folder
 
         # @param folder [String]
-        # @param name [String] of the index in it
+        # @param name [String] of the index in it: hexadecimal digits of the estate, and after a '-' of what it holds
         def initialize(folder, name)
           @folder = File.expand_path(folder)
           @name = name
@@ -82,7 +86,7 @@ module Simpkv
 
         # @return [String] the file of the database
         def database
-          File.join(@folder, "#{@name}.db")
+          "#{path}.db"
         end
 
         # Makes the folder if it is missing.
@@ -110,16 +114,40 @@ module Simpkv
           false
         end
 
-        # Opens the file of a lock, or makes it. The caller closes it.
+        # Opens the file that the writer locks, or makes it. The caller closes it.
         #
         # @return [File]
         # @raise [ConfigError] the file could be another user's
         def lock_file
-          file = File.new(File.join(@folder, "#{@name}.lock"), File::RDWR | File::CREAT | File::NOFOLLOW, 0o600)
-          refuse(file.path) unless mine?(file.stat)
-          file
-        rescue SystemCallError => e
-          raise ConfigError, "the lock of the index cannot be used: #{e.message}", cause: nil
+          open_lock(WRITER)
+        end
+
+        # Opens the file that all who use the index lock together, or makes it. The caller closes it.
+        #
+        # @return [File]
+        # @raise [ConfigError] the file could be another user's
+        def use_file
+          open_lock(USE)
+        end
+
+        # @param file [File] of {#use_file}
+        # @return [Boolean] whether it is there now. Somebody may have deleted it before this process locked it
+        def held?(file)
+          File.identical?(file, "#{path}#{USE}")
+        end
+
+        # Deletes the indexes of the same estate in the folder that no process uses.
+        #
+        # @return [void]
+        def delete_unused
+          others.each do |other|
+            file = other.use_file
+            other.delete_all if file.flock(File::LOCK_EX | File::LOCK_NB) && other.held?(file)
+          rescue ConfigError
+            nil # Somebody else has made the file.
+          ensure
+            file&.close
+          end
         end
 
         # Makes the file of the database with its mode. SQLite gives its other files the same one.
@@ -146,7 +174,34 @@ module Simpkv
           FileUtils.rm_f(files)
         end
 
+        protected
+
+        # The caller has locked {#use_file}.
+        def delete_all
+          delete
+          FileUtils.rm_f([WRITER, USE].map { |ending| "#{path}#{ending}" })
+        end
+
         private
+
+        def path
+          File.join(@folder, @name)
+        end
+
+        def open_lock(ending)
+          file = File.new("#{path}#{ending}", File::RDWR | File::CREAT | File::NOFOLLOW, 0o600)
+          refuse(file.path) unless mine?(file.stat)
+          file
+        rescue SystemCallError => e
+          raise ConfigError, "the lock of the index cannot be used: #{e.message}", cause: nil
+        end
+
+        # @return [Array<Place>] of the same estate
+        def others
+          names = Dir.children(@folder).map { |file| FILE.match(file) }.compact
+          names.select! { |match| @name.start_with?(match[:estate]) }
+          (names.map { |match| match[:name] }.uniq - [@name]).map { |name| Place.new(@folder, name) }
+        end
 
         def files
           ['', '-wal', '-shm', '-journal'].map { |suffix| "#{database}#{suffix}" }
