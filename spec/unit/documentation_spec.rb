@@ -28,6 +28,17 @@ RSpec.describe 'The documentation' do
     expect(pieces.uniq.reject { |piece| code.include?(piece) }).to eq([])
   end
 
+  # README.md said twelve when there were fourteen.
+  it 'has a row for each function, and says how many there are' do
+    # Those in the folder `support` are not for manifests.
+    names = Dir['*.rb', base: File.join(root, 'lib/puppet/functions/simpkv')].map { |file| "simpkv::#{file[/\w+/]}" }
+    table = File.read(File.join(root, 'docs', 'functions.md'), encoding: 'UTF-8').lines.grep(/\A\| `simpkv::/)
+    expect(table.flat_map { |row| row[/\A\| (.*?)(?<!\\) \|/, 1].scan(/simpkv::\w+(?=\()/) }.uniq).to match_array(names)
+    numbers = %w[ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty]
+    expect(File.read(File.join(root, 'README.md'), encoding: 'UTF-8'))
+      .to match(/the #{numbers.fetch(names.length - 10)} functions and their options/)
+  end
+
   describe 'of the functions, REFERENCE.md,' do
     reference = File.read(File.join(root, 'REFERENCE.md'), encoding: 'UTF-8')
     private_functions, public_functions = functions.partition { |file| File.read(file).match?(/^# @api private$/) }
