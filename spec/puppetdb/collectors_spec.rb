@@ -33,12 +33,12 @@ RSpec.describe Simpkv::Termini::Filter, 'and a PuppetDB' do
                %w[x other] => { 'map' => { 'a' => { 'c' => 'D' }, 'b' => 1 }, 'flag' => false },
                %w[y alpha] => { 'number' => 1.0, 'groups' => [], 'flag' => 'true' },
                %w[z alphabet] => { 'number' => 2.5, 'groups' => [%w[a b]] } }
-    resources = things.map { |(title, tag), parameters| PuppetDB.exported('Thing', title, parameters, [tag]) }
-    @puppetdb.replace_catalog('web1', resources)
-    rows = @puppetdb.query('resources', ['=', 'type', 'Thing'])
-    imported = Simpkv::Cli::PuppetDBNode.new({ 'certname' => 'web1' }, nil, rows).exports.fetch('thing')
+    resources = things.map { |(title, tag), parameters| PuppetDB.exported('Conditional', title, parameters, [tag]) }
+    @puppetdb.replace_catalog('collected', resources)
+    rows = @puppetdb.query('resources', ['=', 'type', 'Conditional'])
+    imported = Simpkv::Cli::PuppetDBNode.new({ 'certname' => 'collected' }, nil, rows).exports.fetch('conditional')
     outcomes = conditions.to_h do |condition|
-      found = @puppetdb.query('resources', ['and', ['=', 'type', 'Thing'], query(*condition)])
+      found = @puppetdb.query('resources', ['and', ['=', 'type', 'Conditional'], query(*condition)])
       filter = described_class.new(condition)
       selected = imported.select { |data| filter.match?(data) } # rubocop:disable Style/SelectByRegexp
       [condition, [selected, found].map { |list| list.map { |row| row['title'] }.sort }]

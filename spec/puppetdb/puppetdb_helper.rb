@@ -2,13 +2,26 @@
 
 require_relative '../support/puppetdb'
 
-# A PuppetDB for all examples of a group, which they have as @puppetdb.
-RSpec.shared_context 'with a PuppetDB' do
-  before(:context) do
-    @puppetdb = PuppetDB.new
-    @puppetdb.start
+# One PuppetDB for all groups but those that need one without other nodes, because it takes half a minute to start.
+module SharedPuppetDB
+  def self.started
+    return @started if @started
+
+    @started = PuppetDB.new
+    @started.start
+    @started
   end
 
-  after(:context) { @puppetdb.stop }
+  def self.stop
+    @started&.stop
+    @started = nil
+  end
+end
+
+# Examples have it as @puppetdb. Each has nodes of its own, and types of resources.
+RSpec.shared_context 'with a PuppetDB' do
+  before(:context) { @puppetdb = SharedPuppetDB.started }
   after { |example| warn @puppetdb.tail if example.exception }
 end
+
+RSpec.configure { |config| config.after(:suite) { SharedPuppetDB.stop } }
