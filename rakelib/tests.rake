@@ -70,7 +70,8 @@ specs(:jruby94_functions, :jruby94, 'the Puppet functions, on the newest JRuby',
 specs(:cext_servers, :cext, 'real servers, on MRI with the extension', 'spec/integration')
 specs(:ffi_servers, :ffi, 'real servers, on MRI with FFI', 'spec/integration')
 stage(:long, 'the examples that take minutes each, or need a systemd') do |stage|
-  variables, *command = Rubies.rspec(:cext, '--tag', 'long', 'spec/integration', 'spec/package')
+  variables, *command = Rubies.rspec(:cext, '--tag', 'long',
+                                     *%w[integration package puppetserver].map { |name| "spec/#{name}" })
   stage.sh(variables.merge('LONG' => '1', 'BUNDLE_WITH' => 'server'), *command)
 end
 { jruby93: "Debian's JRuby", jruby94: 'the newest JRuby' }.each do |ruby, name|

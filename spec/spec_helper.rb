@@ -11,7 +11,7 @@ require_relative 'support/cases'
 # once::  true for behaviour that no binding changes: it runs with the extension only
 # heavy:: the same, for an example that takes long; `bin/test quick` leaves it out
 # thorough:: true for an example that takes a second or more; `bin/test quick` leaves it out
-# long:: true for an example that takes minutes: only `bin/test long` runs it
+# long:: true for an example that takes minutes, or repeats others on one more store: only `bin/test long` runs it
 # ds389:: true for an example that starts 389 Directory Server
 # tools:: true for an example that needs a program beyond those that building simpkv needs
 RSpec.configure do |config|
