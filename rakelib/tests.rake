@@ -208,16 +208,16 @@ stage :style, 'linters, formatters, layers, and pages that are out of date' do |
   stage.sh('shellcheck', '-x', '-P', 'SCRIPTDIR', *Dir['bin/*', 'rakelib/*.sh'], '.ci/run', 'ext/core/configure')
 end
 
-# The stages that take longest come first. chaos runs all that asan and core run, but for the tests that valgrind runs.
-# The conformance suite stands for all specs of functions on JRuby; the stage puppet7 runs them with FFI on MRI. The
-# stage puppetserver has the estate and the directory on Debian's JRuby, and jruby94_servers the directory on the newest
-# one.
+# rake takes stages from both ends: those that take longest are there, and short ones in the middle, which ends last.
+# chaos runs all that asan and core run, but for the tests that valgrind runs. The conformance suite stands for all
+# specs of functions on JRuby; the stage puppet7 runs them with FFI on MRI. The stage puppetserver has the estate and
+# the directory on Debian's JRuby, and jruby94_servers the directory on the newest one.
 ALL = %w[
-  tsan puppetserver packages command cext_servers valgrind chaos ffi_servers faults jruby94_servers
-  jruby93_conformance ruby_sanitizers bench fuzz load analysis puppet7 types access
-  encrypted_conformance ds389_conformance estate server console query puppetdb bolt jruby93_unit jruby94_unit
-  ffi_unit newest_json tools style
-] + BASIC.drop(1)
+  cext_servers puppetserver packages analysis cext_unit jruby93_unit estate valgrind puppet7 bench server chaos
+  encrypted_conformance puppetdb tsan ruby_sanitizers faults jruby93_conformance ffi_unit ds389_conformance fuzz
+  style query ffi_servers jruby94_servers bolt newest_json tools jruby94_unit cext_functions console
+  cext_conformance access types load command
+].freeze
 
 # ---- Suites
 
