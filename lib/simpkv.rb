@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/clock'
 require 'simpkv/version'
 require 'simpkv/errors'
 

@@ -73,10 +73,10 @@ module Simpkv
 
     # @return [Hash{Symbol => Array<String>}]
     def lasting(other, paths)
-      give_up = now + SETTLING
+      give_up = Clock.now + SETTLING
       all = paths.each_slice(SLICE).map do |some|
         different = differences(other, some)
-        until different.empty? || now > give_up
+        until different.empty? || Clock.now > give_up
           sleep(PAUSE)
           different = differences(other, different.keys)
         end
@@ -107,10 +107,6 @@ module Simpkv
     # @return [String] the document, or why it cannot be read
     def comparable(document)
       document.is_a?(Simpkv::Error) ? document.message : document
-    end
-
-    def now
-      Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
   end
 end

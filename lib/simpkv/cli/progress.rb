@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/output'
+require 'simpkv/clock'
 
 module Simpkv
   module Cli
@@ -34,7 +35,7 @@ module Simpkv
         @stream = stream
         @lock = Mutex.new
         @done = 0
-        @began = @said = now
+        @began = @said = Clock.now
         @bar = bar if stream.tty?
       end
 
@@ -44,9 +45,9 @@ module Simpkv
         @lock.synchronize do
           @done += number
           # A bar redrawn for each key would take longer than the key.
-          next if now - @said < (@bar ? 0.1 : EVERY)
+          next if Clock.now - @said < (@bar ? 0.1 : EVERY)
 
-          @said = now
+          @said = Clock.now
           @bar ? draw : @stream.puts(line)
         end
       end
@@ -69,10 +70,6 @@ module Simpkv
 
       private
 
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
-      end
-
       def bar
         require 'ruby-progressbar'
         ProgressBar.create(title: @title, total: @total, output: @stream, format: format(FORMAT, 0),
@@ -89,12 +86,12 @@ module Simpkv
       end
 
       def seconds_left
-        ((@total - @done) * (now - @began) / @done).ceil
+        ((@total - @done) * (Clock.now - @began) / @done).ceil
       end
 
       # Keys a second.
       def rate
-        (@done / [now - @began, 0.001].max).round
+        (@done / [Clock.now - @began, 0.001].max).round
       end
 
       def line

@@ -47,7 +47,7 @@ module Simpkv
       end
 
       def due?
-        now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        now = Clock.now
         @mutex.synchronize { now >= @next && (@next = now + SECONDS) }
       end
 

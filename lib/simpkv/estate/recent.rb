@@ -21,18 +21,12 @@ module Simpkv
       # @raise [Error] what the block raises
       def value
         known = @known
-        return known.value if known && (known.until > now || @mutex.locked?)
+        return known.value if known && (known.until > Clock.now || @mutex.locked?)
 
         @mutex.synchronize do
-          @known = Known.new(@find.call, now + SECONDS) unless @known && @known.until > now
+          @known = Known.new(@find.call, Clock.now + SECONDS) unless @known && @known.until > Clock.now
           @known.value
         end
-      end
-
-      private
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
     private_constant :Recent

@@ -38,7 +38,7 @@ module Simpkv
       # @param stored [Documents::Stored]
       # @return [void]
       def keep(inventory, certname, stored)
-        @kept = [inventory, certname, stored, now]
+        @kept = [inventory, certname, stored, Clock.now]
       end
 
       # @yieldreturn [Documents::Stored, nil] the record, if none is kept
@@ -46,7 +46,7 @@ module Simpkv
       def take(inventory, certname)
         owner, name, stored, time = @kept
         @kept = nil
-        owner.equal?(inventory) && name == certname && now - time < KEPT_FOR ? stored : yield
+        owner.equal?(inventory) && name == certname && Clock.now - time < KEPT_FOR ? stored : yield
       end
 
       # Forgets the record. A thread that serves requests calls it: the next one may be about the same node, and another
@@ -55,12 +55,6 @@ module Simpkv
       # @return [void]
       def forget
         @kept = nil
-      end
-
-      private
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
   end

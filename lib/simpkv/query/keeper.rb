@@ -77,7 +77,7 @@ module Simpkv
       def run
         failures = 0
         until @stopping
-          begun = now
+          begun = Clock.now
           failures = refresh(begun) ? 0 : failures + 1
           pause(begun, failures)
         end
@@ -85,7 +85,7 @@ module Simpkv
 
       # @return [Float, nil] seconds
       def since(time)
-        time && (now - time)
+        time && (Clock.now - time)
       end
 
       # @return [Boolean] whether it succeeded
@@ -114,7 +114,7 @@ module Simpkv
           @counts[:refreshes] += 1
           @counts[:nodes] += nodes
           @begun = begun
-          @seconds = now - begun
+          @seconds = Clock.now - begun
           @error.tap { @error = nil }
         end
         @log.call('the index of queries is refreshed again') if failed
@@ -129,12 +129,8 @@ module Simpkv
       end
 
       def pause(begun, failures)
-        seconds = self.class.rest(now - begun, failures)
+        seconds = self.class.rest(Clock.now - begun, failures)
         @mutex.synchronize { @wake.wait(@mutex, seconds) unless @stopping }
-      end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
   end

@@ -41,7 +41,7 @@ module Simpkv
                                                                   unsetenv_others: true, close_others: true,
                                                                   pgroup: true, chdir: '/')
         theirs.close
-        reply = receive(Worker.now + START)
+        reply = receive(Clock.now + START)
         raise EndedError, "the worker for queries cannot start: #{reply['error']}" unless reply['ready']
       rescue SystemCallError, Simpkv::Error => e
         kill
@@ -53,7 +53,7 @@ module Simpkv
       #
       # @param question [Hash{String => Object}] see {Question}
       # @param file [File] receives the answer
-      # @param deadline [Float] see {Worker.now}
+      # @param deadline [Float] see {Clock.now}
       # @return [Hash{String => Object}] the reply: see {WorkerProcess}
       # @raise [InvalidError] the question cannot be sent
       # @raise [LimitError] the deadline has passed
@@ -94,11 +94,6 @@ module Simpkv
       # @return [void]
       def close
         end_by { @socket.close }
-      end
-
-      # @return [Float] seconds of a clock that only goes forward
-      def self.now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
 
       private
@@ -163,7 +158,7 @@ module Simpkv
 
       # An answer that has arrived counts, also if it is late.
       def remaining(deadline)
-        [deadline - Worker.now, 0].max
+        [deadline - Clock.now, 0].max
       end
 
       def late

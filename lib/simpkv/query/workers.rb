@@ -42,7 +42,7 @@ module Simpkv
         question = question.merge('seconds' => @seconds, 'rows' => @rows)
         with_worker do |worker|
           file = answer_file
-          reply = worker.ask(question, file, Worker.now + @seconds)
+          reply = worker.ask(question, file, Clock.now + @seconds)
           raise error(reply) if reply['error']
 
           file.rewind
@@ -88,10 +88,10 @@ module Simpkv
 
       # @return [Worker, nil]
       def take
-        deadline = Worker.now + @seconds
+        deadline = Clock.now + @seconds
         @mutex.synchronize do
           while @idle.empty? && !@closed
-            left = deadline - Worker.now
+            left = deadline - Clock.now
             raise BusyError, 'all workers are busy with other queries' if left <= 0
 
             @changed.wait(@mutex, left)

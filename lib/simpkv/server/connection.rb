@@ -67,7 +67,7 @@ module Simpkv
       # @raise [Errno::ETIMEDOUT] the request has not arrived in time
       # @raise [TooLarge]
       def read_nonblock(*arguments)
-        now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        now = Clock.now
         @arrival_ends ||= now + SECONDS
         bytes = @io.read_nonblock(*arguments)
         refuse_late(now)

@@ -133,7 +133,7 @@ module Simpkv
       end
 
       def report
-        now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        now = Clock.now
         return if @reported && now - @reported < SILENCE
 
         @reported = now

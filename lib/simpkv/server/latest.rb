@@ -34,10 +34,10 @@ module Simpkv
       # @return [void]
       def renew
         @mutex.synchronize do
-          next if @running || (@begun && now - @begun < @period)
+          next if @running || (@begun && Clock.now - @begun < @period)
 
           @running = true
-          @begun = now
+          @begun = Clock.now
           Thread.new { perform }
         end
       end
@@ -60,7 +60,7 @@ module Simpkv
 
       # @return [Numeric] the seconds in which it is worth to wait
       def left
-        @seconds.to_f > PATIENCE ? 0 : @begun + PATIENCE - now
+        @seconds.to_f > PATIENCE ? 0 : @begun + PATIENCE - Clock.now
       end
 
       def perform
@@ -80,14 +80,10 @@ module Simpkv
       def finish
         @mutex.synchronize do
           yield
-          @seconds = now - @begun
+          @seconds = Clock.now - @begun
           @running = false
           @done.broadcast
         end
-      end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
   end

@@ -39,12 +39,12 @@ module Simpkv
       # @param env [Hash{String => Object}]
       # @return [Array] the response
       def call(env)
-        began = now
+        began = Clock.now
         env.fetch(Connection::KEY).arrived
         given = env['HTTP_X_REQUEST_ID'].to_s
         id = env[ID] = given.match?(GIVEN_ID) ? given : SecureRandom.uuid
         status, headers, body = answer(env, id)
-        seconds = now - began
+        seconds = Clock.now - began
         @metrics.observe(env[ROUTE] || 'other', env['REQUEST_METHOD'], status, seconds)
         write(env, id, status, seconds)
         [status, { **self.class.headers(id), **Api::Version.headers(env), **headers }, body]
@@ -70,10 +70,6 @@ module Simpkv
       def puts(id, text)
         time = Time.now.utc.strftime('%Y-%m-%dT%H:%M:%S.%LZ')
         @log.write("#{time} #{id} #{UnsafeCharacters.escaped(text.dup.force_encoding(Encoding::UTF_8).scrub)}\n")
-      end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
   end

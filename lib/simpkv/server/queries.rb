@@ -96,9 +96,9 @@ module Simpkv
       end
 
       def check
-        deadline = now + WAIT
+        deadline = Clock.now + WAIT
         progress = @keeper.progress
-        until progress.age || progress.error || now > deadline
+        until progress.age || progress.error || Clock.now > deadline
           sleep(STEP)
           progress = @keeper.progress
         end
@@ -126,10 +126,6 @@ module Simpkv
         return unless progress.running && progress.running > WAIT
 
         "a refresh has been running for #{progress.running.round} s. The store may be slow, or hang"
-      end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
   end

@@ -35,7 +35,7 @@ module Simpkv
 
       # The caller has locked the Mutex.
       def renew(site, caller)
-        now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        now = Clock.now
         return unless @read.nil? || now - @read > SECONDS
 
         @page = read(site, caller)

@@ -53,7 +53,7 @@ module Simpkv
           @estate = estate
           @refuses_plain = refuses_plain?
           @errors = {}
-          began = now
+          began = Clock.now
           todo, states = outdated('reading')
           if @dry
             output.facts(counts(states).merge('to change' => todo.length))
@@ -123,7 +123,7 @@ module Simpkv
           left.each { |path| @errors[path] ||= 'it was stored meanwhile by a program with another file of keys' }
           @estate&.pin if @errors.empty?
           output.facts(counts(states).merge('changed' => @changed.to_i, 'left' => left.length,
-                                            'seconds' => (now - began).round(2), 'journal' => file))
+                                            'seconds' => (Clock.now - began).round(2), 'journal' => file))
         end
 
         # @return [String, nil] the file of the journal

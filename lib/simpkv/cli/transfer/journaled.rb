@@ -31,10 +31,6 @@ module Simpkv
         warn 'simpkv: there is no journal of an unfinished run of this kind here: this one begins its own'
         Journal.create(usual, header)
       end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
-      end
     end
   end
 end

@@ -54,7 +54,7 @@ module Simpkv
       # @param target [ChosenBackend]
       # @return [Integer, nil] the exit code
       def transfer(source, target)
-        began = now
+        began = Clock.now
         capitals = CasePolicy.new(target, @capitals)
         to = Endpoint.new(target, @jobs, @dry ? :either : :target)
         work = Transfer.new(source, to, roots, capitals, @jobs)
@@ -144,7 +144,7 @@ module Simpkv
 
       def outcome(work, wrong, file, began)
         { 'stored' => work.stored, 'failed' => work.failures.length, 'verified' => wrong.empty?,
-          'seconds' => (now - began).round(2), 'journal' => file }
+          'seconds' => (Clock.now - began).round(2), 'journal' => file }
       end
     end
   end

@@ -17,18 +17,13 @@ module Simpkv
         # @return [void]
         # @raise [TimeoutError] another process did not end
         def self.wait(file, mode)
-          deadline = now + SECONDS
+          deadline = Clock.now + SECONDS
           until file.flock(mode | File::LOCK_NB)
-            raise TimeoutError, 'another process keeps writing to the index of queries' if now > deadline
+            raise TimeoutError, 'another process keeps writing to the index of queries' if Clock.now > deadline
 
             sleep STEP
           end
         end
-
-        def self.now
-          Process.clock_gettime(Process::CLOCK_MONOTONIC)
-        end
-        private_class_method :now
       end
       private_constant :Lock
 
