@@ -123,20 +123,26 @@ class Browser
     page.set_viewport(**WIDE)
   end
 
-  # Clicks on an element, and waits for the page that it may lead to.
+  # Waits for the page to which the block leads.
   #
-  # @param selector [String]
   # @return [Browser] self
-  def click(selector)
-    page.at_css(selector).click
+  def follow
+    page.evaluate('window.left = true')
+    yield
+    eventually(errors: StandardError) { page.evaluate('window.left') != true }
     page.network.wait_for_idle
     self
   end
 
-  # Presses keys, and waits for the page that they may lead to.
+  # @param selector [String] of an element that leads to another page
+  # @return [Browser] self
+  def click(selector)
+    follow { page.at_css(selector).click }
+  end
+
+  # Presses keys.
   def press(*keys)
     page.keyboard.type(*keys)
-    page.network.wait_for_idle
   end
 
   # Presses Tab until an element has the focus.
