@@ -49,6 +49,17 @@ RSpec.describe 'The console in a browser', needs: :cext do
       expect(browser.messages).to eq([])
     end
 
+    { 'with' => 'web01.brn', 'without' => 'db01.zrh' }.each do |with, host|
+      it "sends forms that test rules and delete a key, #{with} script" do
+        browser.script = with == 'with'
+        browser.visit('/rules/test?certname=web01.brn.example.org').click('.beside button')
+        expect(browser.text).to include('web servers').and include('role::web')
+        browser.visit("/keys/hosts/#{host}.example.org?do=delete").click('button.danger')
+        expect(browser.text).to include('The key is deleted.')
+        expect(browser.messages).to eq([])
+      end
+    end
+
     it 'leads to the content, through the menu and to the result of a form with Tab and Enter' do
       browser.visit('/')
       expect(browser.tab_to('a.skip')).to eq([])

@@ -41,6 +41,7 @@ class Browser
     )
     @page = @chromium.create_page
     listen
+    self.scheme = 'light'
   end
 
   # @return [Ferrum::Page]
@@ -67,9 +68,12 @@ class Browser
     page.command('Emulation.setScriptExecutionDisabled', value: !enabled)
   end
 
+  # Chooses colors, and no smooth scrolling.
+  #
   # @param scheme [String] light or dark
   def scheme=(scheme)
-    page.command('Emulation.setEmulatedMedia', features: [{ name: 'prefers-color-scheme', value: scheme }])
+    features = { 'prefers-color-scheme' => scheme, 'prefers-reduced-motion' => 'reduce' }
+    page.command('Emulation.setEmulatedMedia', features: features.map { |name, value| { name: name, value: value } })
   end
 
   # @param path [String]
@@ -129,15 +133,19 @@ class Browser
   def follow
     page.evaluate('window.left = true')
     yield
-    eventually(errors: StandardError) { page.evaluate('window.left') != true }
-    page.network.wait_for_idle
+    eventually(errors: StandardError) { page.evaluate('!window.left && document.readyState === "complete"') }
     self
   end
 
   # @param selector [String] of an element that leads to another page
   # @return [Browser] self
   def click(selector)
-    follow { page.at_css(selector).click }
+    follow { page.execute("document.querySelector(#{JSON.generate(selector)}).click()") }
+  end
+
+  # @return [String] what a person reads on the page
+  def text
+    page.evaluate('document.body.innerText')
   end
 
   # Presses keys.
