@@ -52,8 +52,9 @@ RSpec.describe 'The console over data with markup and script in each text', need
       paths.concat(links - paths) if paths.length < 80
       shown?
     end
-    expect(shown).to be > 3
-    expect(browser.messages).to eq([])
+    expect(shown).to be > 20
+    # The API takes no names of keys with markup.
+    expect(browser.messages.grep_v(/status of 400/)).to eq([])
   end
 
   it 'runs no script of an address' do
