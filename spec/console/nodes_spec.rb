@@ -170,6 +170,16 @@ RSpec.describe 'The pages of nodes' do
       expect(page('/nodes/web1/reports/nosuch')).to have_attributes(status: 404, body: include('only its last reports'))
     end
 
+    it 'may have values of any type' do
+      odd = { 'resource' => 1, 'property' => [2], 'status' => {}, 'time' => 5, 'message' => { 'a' => 1 }, 'file' => 3 }
+      run('web2', reports: [report('changed', 'times' => { 'total' => 'x', 'file' => [1] }, 'events' => [odd, 'text'],
+                                              'puppet_version' => [8], 'cached_catalog_status' => 7),
+                            report('changed', 'times' => [], 'events' => [odd.merge('time' => nil)])])
+      last, first = hashes('web2')
+      ["reports/#{last}", "reports/#{first}", "reports/#{first}?event=0", "compare?from=#{first}&to=#{last}"]
+        .each { |path| expect([path, page("/nodes/web2/#{path}").status]).to eq([path, 200]) }
+    end
+
     it 'can be compared' do
       last, first = hashes('web1')
       compared = page("/nodes/web1/compare?from=#{first}&to=#{last}")

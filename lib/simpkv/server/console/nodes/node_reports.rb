@@ -11,8 +11,8 @@ module Simpkv
 
       # @return [Array<ReportView>] the newest first
       def node_reports
-        reports = api.get(Api.path('v1', 'nodes', @certname, 'reports')).fetch('reports')
-        reports.map { |report| ReportView.new(report) }
+        @node_reports ||= api.get(Api.path('v1', 'nodes', @certname, 'reports')).fetch('reports')
+                             .map { |report| ReportView.new(report) }
       end
 
       def node_reports_page

@@ -100,7 +100,7 @@ module Simpkv
         private
 
         def numbers(name)
-          @report[name].is_a?(Hash) ? @report[name] : {}
+          @report[name].is_a?(Hash) ? @report[name].select { |_, number| number.is_a?(Numeric) } : {}
         end
 
         def yes(value)
@@ -108,14 +108,15 @@ module Simpkv
         end
 
         def cached
-          @report['cached_catalog_status']&.tr('_', ' ')
+          @report['cached_catalog_status']&.to_s&.tr('_', ' ')
         end
 
         def event(event)
           type, title = REFERENCE.match(event['resource'].to_s)&.captures
           place = [event['file'], event['line']].compact.join(':')
-          Event.new(event['resource'].to_s, type, title, event['property'].to_s,
-                    EVENTS.fetch(event['status'], event['status']).to_s, event['message'].to_s, event['time'], place,
+          property, message = event.values_at('property', 'message').map(&:to_s)
+          status = EVENTS.fetch(event['status'], event['status']).to_s
+          Event.new(event['resource'].to_s, type, title, property, status, message, event['time']&.to_s, place,
                     event['corrective_change'] == true)
         end
       end
