@@ -16,8 +16,9 @@ RSpec.describe 'The API of keys without their values' do
         'metadata' => { 'owner' => 'dba' }, 'sensitive' => true, 'stored_at' => String, 'expires' => String,
         'versions' => [{ 'version' => 0, 'stored_at' => String, 'expires' => String, 'sensitive' => true },
                        { 'version' => -1, 'stored_at' => String, 'encoding' => 'base64' }],
-        'backend' => 'default', 'audit' => 'none'
+        'backend' => 'default', 'audit' => 'none', **modification
       )
+      expect(Time.iso8601(found.data['modified_at'])).to be_within(120).of(Time.now)
       expect(found.headers['etag']).to eq(client.get(path).headers['etag'])
       expect(client.get("#{path}?values=false&version=-1").data).to include('encoding' => 'base64', 'metadata' => {})
       expect(client.get("#{path}?values=false&version=-2").status).to eq(404)
@@ -91,6 +92,7 @@ RSpec.describe 'The API of keys without their values' do
     include_context 'with a service', '--bind', 'tcp://127.0.0.1:0'
     it_behaves_like 'descriptions'
 
+    let(:modification) { { 'modified_at' => String } }
     let(:local) { service.client('tcp') }
 
     it 'describes a key to callers who may not see values, without metadata and without a digest of the value' do
@@ -151,6 +153,7 @@ RSpec.describe 'The API of keys without their values' do
       include_context 'with a service'
       let(:backends) { { 'default' => directory.options('type' => 'ldap', 'id' => id) } }
       let(:store) { open_store }
+      let(:modification) { { 'modified_at' => String, 'modified_by' => directory.options['admin_dn'] } }
       it_behaves_like 'descriptions'
     end
   end

@@ -4,6 +4,7 @@ require 'simpkv/server/api/conditions'
 require 'simpkv/server/api/key_body'
 require 'simpkv/server/api/key_description'
 require 'simpkv/server/api/key_list'
+require 'simpkv/server/api/key_modification'
 require 'simpkv/server/api/key_path'
 
 module Simpkv
@@ -75,7 +76,7 @@ module Simpkv
         check_expiry(document)
         return '' if rights.values?(caller) && known?(document)
 
-        json(values ? key_body(document, version) : description(document, backend))
+        json(values ? key_body(document, version) : description(document, backend, store, place))
       end
 
       # @return [String, nil] the document; nil if there is none
@@ -100,11 +101,12 @@ module Simpkv
       end
 
       # What a key has beside its value.
-      def description(document, backend)
+      def description(document, backend, store, place)
         audit = backend.settings['audit']
         recorded = audit['reads'] ? 'reads' : 'writes' if audit
         Api::KeyDescription.new(document, version, metadata: rights.values?(caller)).to_h
                            .merge('backend' => backend.name, 'audit' => recorded || 'none')
+                           .merge(Api::KeyModification.of(backend, store, place))
       end
 
       def version
