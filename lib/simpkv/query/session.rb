@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require 'json'
 require 'simpkv/query/builder'
 require 'simpkv/query/index'
 require 'simpkv/query/question'
@@ -46,13 +45,11 @@ module Simpkv
       # The worker ends with its answer: nothing tells when a session does.
       def answer(question)
         workers = Workers.new(@index.path, count: 1, **@limits)
-        answer = workers.ask(question)
-        JSON.parse(answer.file.read, max_nesting: false)
+        workers.ask(question).data
       rescue DamagedError
         @index.delete
         raise
       ensure
-        answer&.file&.close
         workers&.close
       end
     end

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'json'
 require 'tempfile'
 require 'simpkv/query/worker'
 
@@ -13,7 +14,16 @@ module Simpkv
 
       # An answer of a worker: `file` has its text, and is positioned at the beginning. `missing` names what the path of
       # the question names and the index does not have.
-      Answer = Struct.new(:file, :bytes, :rows, :total, :missing)
+      Answer = Struct.new(:file, :bytes, :rows, :total, :missing) do
+        # Reads the answer whole, and closes its file.
+        #
+        # @return [Object]
+        def data
+          JSON.parse(file.read, max_nesting: false)
+        ensure
+          file.close
+        end
+      end
 
       # @param index [String] the path of the database
       # @param count [Integer] the number of workers

@@ -74,16 +74,21 @@ module Simpkv
       # @return [Hash{String => String}]
       # @raise [Problem] one is unknown, or no text
       def query(*names)
+        given = texts
+        unknown = (given.keys - names).first
+        return given unless unknown
+
+        known = names.empty? ? 'none is known' : names.join(', ')
+        raise Problem.new(400, "unknown parameter '#{unknown.scrub}': #{known}")
+      end
+
+      # @return [Hash{String => String}] the parameters of the query
+      # @raise [Problem] one is no text, or is given twice
+      def texts
         # Before Rack makes one of several, or an object of `name[x]`.
         given = Rack::Utils.parse_query(request.query_string)
-        unknown = (given.keys - names).first
-        if unknown
-          known = names.empty? ? 'none is known' : names.join(', ')
-          raise Problem.new(400, "unknown parameter '#{unknown.scrub}': #{known}")
-        end
-
         wrong = given.find { |_, value| !value.is_a?(String) || !value.valid_encoding? }
-        raise Problem.new(400, "the parameter '#{wrong.first}' must be given once, with a text") if wrong
+        raise Problem.new(400, "the parameter '#{wrong.first.scrub}' must be given once, with a text") if wrong
 
         given
       rescue ArgumentError, Rack::QueryParser::QueryLimitError

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require 'json'
-
 module Simpkv
   module Server
     # Counts the runs of the last days by their status, from the reports in the index of queries.
@@ -63,10 +61,7 @@ module Simpkv
       end
 
       def ask(query)
-        answer = @queries.ask('path' => ['reports'], 'query' => query)
-        JSON.parse(answer.file.read)
-      ensure
-        answer&.file&.close
+        @queries.ask('path' => ['reports'], 'query' => query).data
       end
     end
   end

@@ -102,12 +102,7 @@ module Simpkv
 
         def count(entity)
           @counts ||= {}
-          @counts[entity] ||= begin
-            answer = @ask.call('path' => [entity], 'query' => COUNT)
-            JSON.parse(answer.file.read).first.fetch('count')
-          ensure
-            answer&.file&.close
-          end
+          @counts[entity] ||= @ask.call('path' => [entity], 'query' => COUNT).data.first.fetch('count')
         end
       end
     end

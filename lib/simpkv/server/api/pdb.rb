@@ -38,20 +38,10 @@ module Simpkv
       # @return [Hash{String => Object}]
       def pdb_parameters(request)
         case request.request_method
-        when 'GET', 'HEAD' then pdb_texts
+        when 'GET', 'HEAD' then texts
         when 'POST' then pdb_body
         else raise Problem.new(400, 'PuppetDB queries must be made via GET/POST')
         end
-      end
-
-      def pdb_texts
-        given = Rack::Utils.parse_query(request.query_string)
-        wrong = given.find { |_, value| !value.is_a?(String) || !value.valid_encoding? }
-        raise Problem.new(400, "the parameter '#{wrong.first.scrub}' must be given once, with a text") if wrong
-
-        given
-      rescue ArgumentError, Rack::QueryParser::QueryLimitError
-        raise Problem.new(400, 'malformed query'), cause: nil
       end
 
       # A page of another site cannot send this type without being asked.
@@ -61,7 +51,7 @@ module Simpkv
 
         text = request.body ? request.body.read.to_s : ''
         data = text.strip.empty? ? {} : BodyJson.parse(text)
-        return pdb_texts.merge(data) if data.is_a?(Hash)
+        return texts.merge(data) if data.is_a?(Hash)
 
         raise Problem.new(400, 'the body must be an object in JSON')
       rescue MalformedError
