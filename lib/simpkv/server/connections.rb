@@ -23,7 +23,9 @@ module Simpkv
       # @param max [Integer] the number of connections
       # @param log [IO]
       # @raise [ConfigError] the process may not open that many files
-      def initialize(max, log)
+      # @yieldreturn [String] the response to a request whose body does not arrive
+      def initialize(max, log, &late)
+        @late = late
         @max = max
         @log = log
         @mutex = Mutex.new
@@ -33,6 +35,11 @@ module Simpkv
         @peers = Hash.new { |peers, peer| peers[peer] = {}.compare_by_identity }
         @ended = { room: 0, refused: 0, slow: 0 }
         allow_files((max * FILES_EACH) + FILES_MORE)
+      end
+
+      # @return [String] the response to a request whose body does not arrive
+      def late
+        @late.call
       end
 
       # Makes room for a connection, if there is none. Waits for it, but not long.
