@@ -115,15 +115,25 @@ class SampleEstate
   def store(nodes, reports, inspector)
     nodes.each { |node| store_run(node, inspector) }
     put(@estate.catalogs, nodes.to_h { |node| [[node.name], catalog(node)] })
+    store_reports(nodes, reports)
+  end
+
+  def store_reports(nodes, reports)
     runs = nodes.to_h { |node| [node, SampleRuns.new(node, @now, reports)] }
     put(@estate.reports, runs.flat_map { |node, run| run.reports.map { |each| [slot(node, each), each] } }.to_h)
     put(@estate.statuses, runs.to_h { |node, run| [[node.name], run.status] })
+    runs.each { |node, run| backdate(node, run) if run.late? }
   end
 
   def store_run(node, inspector)
     @estate.facts.save(node.name, node.facts, trusted: node.trusted, timestamp: at(-1))
     @estate.exports.save(node.name, node.exports, node.environment)
     inspector.perform(node.name, node.facts)
+  end
+
+  # Exports have been saved now. The inventory says so, if nodes expire.
+  def backdate(node, run)
+    @estate.inventory.update(node.name) { |record| record.merge('seen' => run.status['last_seen']) }
   end
 
   # The key of a report is the number of its run modulo the option `reports`.

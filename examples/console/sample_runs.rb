@@ -49,6 +49,11 @@ class SampleRuns
     )
   end
 
+  # @return [Boolean] whether the node has had no run for days
+  def late?
+    @node.number % 67 == 3
+  end
+
   private
 
   # @param back [Integer] how many runs before the last one
@@ -65,7 +70,7 @@ class SampleRuns
   end
 
   def last_run
-    days = @node.number % 67 == 3 ? 2 + (@node.number % 5) : 0
+    days = late? ? 2 + (@node.number % 5) : 0
     @now - (days * DAY) - (@node.pick('minute', [*1..700]) * 60)
   end
 

@@ -55,6 +55,13 @@ class SampleConsole
     self
   end
 
+  # Waits until the overview knows the state of all parts of the site.
+  def wait_for_status
+    eventually(within: 60, errors: RuntimeError) do
+      @service.client.get('/v1/status').data.values.none? { |part| part.is_a?(Hash) && part['pending'] }
+    end
+  end
+
   # @return [Browser]
   def browser
     @browser ||= Browser.new(address)

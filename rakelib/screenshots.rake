@@ -1,0 +1,35 @@
+# frozen_string_literal: true
+
+# The pages of docs/console.md, by the names of their files: the path, and the element that is clicked on. SampleEstate
+# has what they show.
+SCREENSHOTS = {
+  'overview' => ['/'], 'node' => ['/nodes/web03.zrh.example.org'], 'key' => ['/keys/shop/db_password'],
+  'rule-test' => ['/rules/test?certname=web01.brn.example.org', '.beside button'],
+  'query' => ['/query?query=nodes%5Bcertname%2C+report_timestamp%5D+%7B+latest_report_status+%3D+%22failed%22+%7D']
+}.freeze
+# Of a file.
+SCREENSHOT_BYTES_MAX = 150_000
+
+desc 'Make the screenshots of docs/console.md, with Chromium and pngquant'
+task 'docs:screenshots' do
+  unless Gem.loaded_specs.key?('ferrum')
+    exec({ 'BUNDLE_WITH' => 'server' }, 'bundle', 'exec', 'rake', 'docs:screenshots')
+  end
+  $LOAD_PATH.unshift(File.expand_path('../lib', __dir__))
+  require 'simpkv'
+  require_relative '../spec/support/sample_console'
+  console = SampleConsole.new(200, SampleEstate::OPTIONS['reports']).start
+  begin
+    console.wait_for_status
+    SCREENSHOTS.each do |name, (path, element)|
+      file = File.expand_path("../docs/console/#{name}.png", __dir__)
+      console.browser.visit(path)
+      console.browser.click(element) if element
+      console.browser.save(file)
+      sh 'pngquant', '--force', '--speed', '1', '--output', file, '128', file
+      abort "#{file} has #{File.size(file)} bytes" if File.size(file) > SCREENSHOT_BYTES_MAX
+    end
+  ensure
+    console.remove
+  end
+end
