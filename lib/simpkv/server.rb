@@ -105,7 +105,7 @@ module Simpkv
       end
 
       def make_parts
-        @connections = Connections.new(@options['max_connections'], $stderr) { late }
+        @connections = Connections.new(@options['max_connections'], $stderr)
         @replicas = ReplicaWatch.new(@site, @options['compare_replicas_seconds'], $stderr)
         @queries = queries
         @status = SiteStatus.new(@site, @owner, certificates: @certificates, replicas: @replicas, queries: @queries,
@@ -130,22 +130,10 @@ module Simpkv
         status = 413 if error.is_a?(Connection::TooLarge)
         status = 400 if ErrorLog.malformed?(error)
         status = 500 unless [400, 408, 413, 414, 431, 501].include?(status)
-        refusal(status, status == 500 ? "internal error: #{error.class.name}" : 'malformed or oversized request')
-      end
-
-      # @return [Array] the response of Rack
-      def refusal(status, detail)
+        detail = status == 500 ? "internal error: #{error.class.name}" : 'malformed or oversized request'
         id = SecureRandom.uuid
         status, headers, body = Problem.new(status, detail).response(id)
         [status, { **Observation.headers(id), **headers }, body]
-      end
-
-      # @return [String] the response of HTTP to a request whose body does not arrive
-      def late
-        status, headers, body = refusal(408, 'the body has not arrived in time')
-        headers = { **headers, 'connection' => 'close', 'content-length' => body.first.bytesize.to_s }
-        lines = headers.map { |name, value| "#{name}: #{value}" }
-        ["HTTP/1.1 #{status} Request Timeout", *lines, '', *body].join("\r\n")
       end
 
       def booted(launcher)

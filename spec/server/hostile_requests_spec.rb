@@ -79,19 +79,6 @@ RSpec.describe 'The service', order: :defined do
     still_serves
   end
 
-  # Puma's own answer had no body.
-  it 'says that a body does not arrive' do
-    answer = client.connect do |socket|
-      socket.write("PUT /v1/keys/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n1")
-      socket.read
-    end
-    head, body = answer.split("\r\n\r\n", 2)
-    expect(head).to start_with("HTTP/1.1 408 Request Timeout\r\n")
-      .and match(%r{^content-type: application/problem\+json\r$}).and match(/^x-request-id: \S+\r$/)
-    expect(JSON.parse(body)).to include('status' => 408, 'detail' => 'the body has not arrived in time')
-    still_serves
-  end
-
   it 'answers others while clients send slowly' do
     sockets = Array.new(64) do
       address, port = service.addresses.grep(/tcp/).first[%r{//(.*)}, 1].split(':')

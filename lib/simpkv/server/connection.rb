@@ -33,7 +33,7 @@ module Simpkv
       # A large request of a client who may not send one. Puma answers it, and closes the connection.
       class TooLarge < Puma::HttpParserError; end
 
-      def_delegators :@io, :closed?, :flush, :local_address, :peeraddr, :peercert, :syswrite, :to_io,
+      def_delegators :@io, :<<, :closed?, :flush, :local_address, :peeraddr, :peercert, :syswrite, :to_io,
                      :wait_readable, :wait_writable, :write, :write_nonblock
 
       # @return [Symbol] the kind of the listener: :unix, :tcp or :ssl
@@ -76,14 +76,6 @@ module Simpkv
       rescue IO::WaitReadable # Over TLS, bytes have arrived without the rest of their record, or of the handshake.
         refuse_late(now)
         raise
-      end
-
-      # Puma writes with this what it answers itself: 100, and 408 if a body does not arrive.
-      #
-      # @param text [String]
-      # @return [void]
-      def <<(text)
-        @io << (text.equal?(Puma::Const::ERROR_RESPONSE.fetch(408)) ? @connections.late : text)
       end
 
       # A request has arrived, which this thread answers: the next one has a time of its own.

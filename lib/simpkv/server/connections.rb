@@ -23,9 +23,7 @@ module Simpkv
       # @param max [Integer] the number of connections
       # @param log [IO]
       # @raise [ConfigError] the process may not open that many files
-      # @yieldreturn [String] the response to a request whose body does not arrive
-      def initialize(max, log, &late)
-        @late = late
+      def initialize(max, log)
         @max = max
         @log = log
         @mutex = Mutex.new
@@ -35,11 +33,6 @@ module Simpkv
         @peers = Hash.new { |peers, peer| peers[peer] = {}.compare_by_identity }
         @ended = { room: 0, refused: 0, slow: 0 }
         allow_files((max * FILES_EACH) + FILES_MORE)
-      end
-
-      # @return [String] the response to a request whose body does not arrive
-      def late
-        @late.call
       end
 
       # Makes room for a connection, if there is none. Waits for it, but not long.

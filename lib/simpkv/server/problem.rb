@@ -12,8 +12,7 @@ module Simpkv
 
       TITLES = {
         400 => 'Bad Request', 403 => 'Forbidden', 404 => 'Not Found', 405 => 'Method Not Allowed',
-        406 => 'Not Acceptable', 408 => 'Request Timeout', 409 => 'Conflict', 412 => 'Precondition Failed',
-        413 => 'Content Too Large',
+        406 => 'Not Acceptable', 409 => 'Conflict', 412 => 'Precondition Failed', 413 => 'Content Too Large',
         415 => 'Unsupported Media Type', 421 => 'Misdirected Request', 500 => 'Internal Server Error',
         503 => 'Service Unavailable', 507 => 'Insufficient Storage'
       }.freeze
