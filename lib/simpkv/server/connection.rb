@@ -30,6 +30,18 @@ module Simpkv
       NETWORK = 64
       private_constant :SMALL, :STALLED_MS, :CREDENTIALS, :NETWORK
 
+      # Puma looks at the socket itself, not at the {Connection}, to find out whether a request has arrived.
+      module Polled
+        # @return [Connection]
+        attr_writer :connection
+
+        def wait_readable(*)
+          @connection.polled
+          super
+        end
+      end
+      private_constant :Polled
+
       # A large request of a client who may not send one. Puma answers it, and closes the connection.
       class TooLarge < Puma::HttpParserError; end
 
@@ -58,6 +70,8 @@ module Simpkv
         @uid = uid_of(socket) if kind == :unix
         @peer = @uid || address(to_io)
         @bytes = 0
+        @threads = {}.compare_by_identity
+        to_io.extend(Polled).connection = self
         to_io.setsockopt(:TCP, :USER_TIMEOUT, STALLED_MS) unless kind == :unix
       end
 
@@ -78,11 +92,19 @@ module Simpkv
         raise
       end
 
+      # A thread of Puma has the connection.
+      #
+      # @return [void]
+      def polled
+        Thread.current[:simpkv_connection] = self
+        @threads[Thread.current] = true
+      end
+
       # A request has arrived, which this thread answers: the next one has a time of its own.
       #
       # @return [void]
       def arrived
-        await_previous_thread
+        await_other_threads
         @arrival_ends = nil
         @bytes = 0
         @large = false
@@ -109,14 +131,15 @@ module Simpkv
 
       # Puma has one buffer for the responses of a connection. A thread gives the connection away, and empties the
       # buffer after that (puma 8.0.2, Server#process_client): the response that another thread is making in it loses
-      # its begin. Between the two, the first thread does not wait for anything: it only waits to be run.
-      def await_previous_thread
-        previous = @thread
-        @thread = Thread.current
-        @thread[:simpkv_connection] = self
-        return if previous.nil? || previous == @thread
-
-        Thread.pass while previous.status == 'run' && previous[:simpkv_connection].equal?(self)
+      # its begin. Between the two, a thread does not wait for anything: it only waits to be run. After it, it waits for
+      # work, or has another connection.
+      def await_other_threads
+        polled
+        others = @threads.keys - [Thread.current]
+        others.each do |thread|
+          Thread.pass while thread.status == 'run' && thread[:simpkv_connection].equal?(self)
+          @threads.delete(thread)
+        end
       end
 
       def refuse_late(now)
