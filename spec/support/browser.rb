@@ -213,7 +213,7 @@ class Browser
     page.command('Runtime.evaluate', expression: File.read(AXE)) unless page.evaluate('typeof axe === "object"')
     found = page.evaluate_async(<<~JS, SECONDS)
       const done = arguments[0];
-      axe.run(document, { resultTypes: ['violations'], ...#{JSON.generate(options)} })
+      axe.run(document, { resultTypes: ['violations'], preload: false, ...#{JSON.generate(options)} })
          .then(result => done(result.violations.map(each => [each.id, each.nodes.map(node => node.html)])))
          .catch(error => done([['error', [String(error)]]]));
     JS
