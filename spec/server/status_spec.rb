@@ -93,6 +93,14 @@ RSpec.describe 'The state of the site' do
     expect(client.post('/v1/status', {}).status).to eq(405)
   end
 
+  it 'has why a part cannot be read for those who may read all keys, and in the log' do
+    File.mkfifo(File.join(@root, 'globals/pipe'))
+    part('expiring_keys')
+    expect(part('expiring_keys', service.client('tcp')))
+      .to eq('error' => 'it cannot be read: the log of the service says why')
+    expect(service.log).to match(%r{simpkv: 'expiring_keys' of the state of the site cannot be read: .*globals/pipe})
+  end
+
   context 'without queries' do
     let(:section) { { 'query_workers' => 0 } }
 
@@ -157,6 +165,39 @@ RSpec.describe 'The state of the servers of a directory' do
                                              'lag' => include('ok' => true, 'missing' => be > 0))
     expect(servers[gone]).to include('state' => 'down', 'error' => include(gone))
   end
+
+  context 'with callers who may not see it' do
+    let(:section) do
+      { 'rights' => [{ 'user' => 'nobody', 'methods' => ['GET'], 'paths' => ['/v1/status'], 'backends' => shown }] }
+    end
+
+    # @return [Array<Hash>] what the caller sees when the servers have been asked
+    def seen
+      make_estate
+      eventually(errors: RuntimeError) { client.get('/v1/status').data['servers']['servers'] }
+      File.chmod(0o755, service.folder)
+      as_nobody { yield client.get('/v1/status').data['servers']['servers'] }
+    end
+
+    context 'of the backend' do
+      let(:shown) { ['default'] }
+
+      it 'says that a server is down, and not why' do
+        seen do |servers|
+          down = servers.find { |server| server['uri'] == gone }
+          down['state'] == 'down' && down['error'] == 'it does not answer. Who may read all keys sees why'
+        end
+      end
+    end
+
+    context 'of another backend' do
+      let(:shown) { ['other'] }
+
+      it 'has no server' do
+        seen { |servers| servers == [] }
+      end
+    end
+  end
 end
 
 RSpec.describe 'The drift of access rights' do
@@ -197,7 +238,7 @@ RSpec.describe 'What was read last' do
   let(:answers) { Queue.new }
 
   def latest
-    @latest ||= Simpkv::Server::Latest.new(0, log) { answers.pop.call }
+    @latest ||= Simpkv::Server::Latest.new('a part', 0, log) { answers.pop.call }
   end
 
   it 'is waited for during the first seconds of an attempt only' do
@@ -211,7 +252,7 @@ RSpec.describe 'What was read last' do
 
   it 'stays for its period, and is read by one thread' do
     reads = 0
-    latest = Simpkv::Server::Latest.new(3600, log) { reads += 1 }
+    latest = Simpkv::Server::Latest.new('a part', 3600, log) { reads += 1 }
     eventually(errors: RuntimeError) { latest.get.value }
     expect(Array.new(3) { latest.get.value } + [reads]).to eq([1, 1, 1, 1])
   end
@@ -221,6 +262,13 @@ RSpec.describe 'What was read last' do
     expect(latest.get).to have_attributes(value: 1, error: nil)
     expect(latest.get).to have_attributes(value: 1, error: 'gone', time: be_a(Time))
     expect(latest.get).to have_attributes(value: 2, error: nil)
+  end
+
+  it 'has a line in the log for an error, and another one when the error changes' do
+    2.times { answers << -> { raise Simpkv::UnavailableError, "gone\nnow" } }
+    answers << -> { raise Simpkv::UnavailableError, 'other' }
+    3.times { latest.get }
+    expect(log.string).to eq("simpkv: a part cannot be read: gone now\nsimpkv: a part cannot be read: other\n")
   end
 
   it 'shows no message of an unexpected error' do

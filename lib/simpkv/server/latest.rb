@@ -18,10 +18,12 @@ module Simpkv
       # - `error`: why the last attempt failed; nil if it did not
       Reading = Struct.new(:value, :time, :error)
 
+      # @param what [String] is read, for the log
       # @param period [Numeric] seconds from the beginning of an attempt to that of the next one, at least
-      # @param log [IO] receives a line for an unexpected error
+      # @param log [IO] receives a line for an error, unless the last attempt had the same one
       # @yieldreturn [Object] not nil
-      def initialize(period, log, &read)
+      def initialize(what, period, log, &read)
+        @what = what
         @period = period
         @log = log
         @read = read
@@ -71,10 +73,16 @@ module Simpkv
           @error = nil
         end
       rescue Problem, Error, ConfigError, SystemCallError => e
-        finish { @error = e.message }
+        fail_with(e.message)
       rescue StandardError => e # A defect. Its message may have a value.
         @log.write("simpkv: internal error: #{e.class.name} at #{e.backtrace&.first}\n")
         finish { @error = "internal error: #{e.class.name}. The log of the service has its place" }
+      end
+
+      # Not all who ask may see the message: the log has it.
+      def fail_with(message)
+        @log.write("simpkv: #{@what} cannot be read: #{message.gsub(/[[:cntrl:]]+/, ' ')}\n") if message != @error
+        finish { @error = message }
       end
 
       def finish

@@ -3,6 +3,7 @@
 require 'simpkv/server/doctor_process'
 require 'simpkv/server/latest'
 require 'simpkv/server/run_counts'
+require 'simpkv/server/status_view'
 require 'simpkv/status'
 
 module Simpkv
@@ -14,11 +15,10 @@ module Simpkv
       # The seconds between two readings of a part, at least.
       PERIODS = { 'nodes' => 10, 'runs' => 60, 'servers' => 15, 'compilers' => 60, 'expiring_keys' => 300,
                   'access' => 900, 'doctor' => 3600 }.freeze
-      # The most keys in an answer, and in memory.
-      NAMED = 100
+      # The most keys in memory.
       KEPT = 10_000
       DAY = 86_400
-      private_constant :PERIODS, :NAMED, :KEPT, :DAY
+      private_constant :PERIODS, :KEPT, :DAY
 
       # @param site [Site]
       # @param owner [Caller] in whose name the service reads
@@ -34,7 +34,7 @@ module Simpkv
         @replicas = replicas
         @queries = queries
         @doctor = doctor
-        @parts = PERIODS.to_h { |name, period| [name, Latest.new(period, log, &method("read_#{name}"))] }
+        @parts = PERIODS.to_h { |name, period| [name, latest(name, period, log)] }
       end
 
       # Ends what is running.
@@ -44,20 +44,19 @@ module Simpkv
         @doctor.stop
       end
 
-      # @param caller [Caller]
-      # @param rights [Rights]
+      # @param view [StatusView] what the caller may know
       # @return [Hash{String => Hash}] the parts, and `service`, which needs no reading
-      def report(caller, rights)
+      def report(view)
         # All begin now, so that a request waits for the slowest at most.
         @parts.each_value(&:renew)
-        parts = @parts.to_h do |name, latest|
-          reading = latest.get
-          [name, reading.error || reading.value.nil? ? failure(reading) : part(name, reading, caller, rights)]
-        end
-        { 'service' => service, **parts }
+        { 'service' => service, **@parts.to_h { |name, latest| [name, view.part(name, latest.get)] } }
       end
 
       private
+
+      def latest(name, period, log)
+        Latest.new("'#{name}' of the state of the site", period, log, &method("read_#{name}"))
+      end
 
       def service
         now = Time.now
@@ -66,37 +65,6 @@ module Simpkv
             'days' => ((time - now) / DAY).floor }
         end
         { 'version' => VERSION, 'certificates' => certificates }
-      end
-
-      def failure(reading)
-        return { 'error' => 'it is being read for the first time: ask again', 'pending' => true } unless reading.error
-
-        { 'error' => reading.error, 'last_success' => reading.time&.iso8601 }.compact
-      end
-
-      def part(name, reading, caller, rights)
-        value = reading.value
-        value = expiring_keys(value, caller, rights) if name == 'expiring_keys'
-        value = findings(value, caller, rights) if name == 'doctor'
-        { 'time' => reading.time.iso8601, **value }
-      end
-
-      # The caller sees the keys whose names the API would show.
-      def expiring_keys(keys, caller, rights)
-        allowed = keys.select { |key| rights.key?(caller, key.name, key.environment, key.backend) }
-        named = allowed.first(NAMED).map do |key|
-          { 'backend' => key.backend, 'environment' => key.environment, 'name' => key.name,
-            'expires' => Versions.text(key.expires) }
-        end
-        { 'keys' => named, 'total' => allowed.length, 'all' => keys.length < KEPT }
-      end
-
-      def findings(all, caller, rights)
-        counts = %w[problem warning unknown ok].to_h { |state| [state, all.count { |each| each['state'] == state }] }
-        return { 'counts' => counts } unless rights.findings?(caller)
-
-        findings = %w[problem warning unknown].flat_map { |state| all.select { |finding| finding['state'] == state } }
-        { 'counts' => counts, 'findings' => findings }
       end
 
       def estate
@@ -134,7 +102,7 @@ module Simpkv
           _, store = @site.store(@owner, name)
           Status::ExpiringKeys.new(name, store).first(KEPT)
         end
-        keys.sort_by(&:expires).first(KEPT)
+        { keys: keys.sort_by(&:expires).first(KEPT), all: keys.length < KEPT }
       end
 
       def read_access

@@ -10,7 +10,7 @@ module Simpkv
           at('/v1/status')
           r.get do
             query
-            json(opts.fetch(:status).report(caller, rights))
+            json(opts.fetch(:status).report(StatusView.new(rights, caller, request)))
           end
         end
       end

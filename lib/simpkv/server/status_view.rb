@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+require 'simpkv/document/versions'
+
+module Simpkv
+  module Server
+    # What a caller may know of the parts of {SiteStatus}. An error can name keys, entries and files, as the findings of
+    # doctor do: who may not see those gets a general text.
+    class StatusView
+      # The most keys in an answer.
+      NAMED = 100
+      UNREAD = 'it cannot be read: the log of the service says why'
+      UNANSWERED = 'it does not answer. Who may read all keys sees why'
+      private_constant :NAMED, :UNREAD, :UNANSWERED
+
+      # @param rights [Rights]
+      # @param caller [Caller]
+      # @param request [Rack::Request] for the state
+      def initialize(rights, caller, request)
+        @rights = rights
+        @caller = caller
+        @request = request
+        @details = rights.findings?(caller)
+      end
+
+      # @param name [String] of a part
+      # @param reading [Latest::Reading]
+      # @return [Hash{String => Object}] the part
+      def part(name, reading)
+        return failure(reading) if reading.error || reading.value.nil?
+
+        value = reading.value
+        value = send(name, value) if %w[expiring_keys servers doctor].include?(name)
+        { 'time' => reading.time.iso8601, **value }
+      end
+
+      private
+
+      def failure(reading)
+        return { 'error' => 'it is being read for the first time: ask again', 'pending' => true } unless reading.error
+
+        { 'error' => @details ? reading.error : UNREAD, 'last_success' => reading.time&.iso8601 }.compact
+      end
+
+      # The caller sees the keys whose names the API would show.
+      def expiring_keys(found)
+        allowed = found[:keys].select { |key| @rights.key?(@caller, key.name, key.environment, key.backend) }
+        named = allowed.first(NAMED).map do |key|
+          { 'backend' => key.backend, 'environment' => key.environment, 'name' => key.name,
+            'expires' => Versions.text(key.expires) }
+        end
+        { 'keys' => named, 'total' => allowed.length, 'all' => found[:all] }
+      end
+
+      def servers(found)
+        servers = found['servers'].select { |server| @rights.backend?(@caller, @request, server['backend']) }
+        unless @details
+          servers = servers.map { |server| server.key?('error') ? server.merge('error' => UNANSWERED) : server }
+        end
+        { 'servers' => servers }
+      end
+
+      def doctor(all)
+        counts = %w[problem warning unknown ok].to_h { |state| [state, all.count { |each| each['state'] == state }] }
+        return { 'counts' => counts } unless @details
+
+        findings = %w[problem warning unknown].flat_map { |state| all.select { |finding| finding['state'] == state } }
+        { 'counts' => counts, 'findings' => findings }
+      end
+    end
+  end
+end
