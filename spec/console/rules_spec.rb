@@ -88,7 +88,7 @@ RSpec.describe 'The pages of inspection rules' do
     expect(text(wrong)).to include("actions[0].op: there is no action 'nosuch'").and include('x' * 50)
     expect(text(submit('/rules/new', '/rules/new', 'text' => "a: 1\na: 2"))).to include('the same name twice')
     expect(text(submit('/rules/new', '/rules/new', 'text' => '[1]'))).to include('it must be a Hash')
-    expect(text(submit('/rules/new', '/rules/new', 'text' => "a: &x\n- *x\n"))).to include('cannot encode')
+    expect(text(submit('/rules/new', '/rules/new', 'text' => "a: &x\n- *x\n"))).to include('has an alias')
     expect(stored).to eq([])
     done = submit('/rules/new', '/rules/new', 'text' => text_of(page('/rules/new'), 'text').gsub("\n", "\r\n"))
     expect(done).to have_attributes(status: 303, headers: include('location' => start_with('/rules/')))
@@ -235,7 +235,7 @@ RSpec.describe 'The pages of inspection rules' do
 
     it 'say what is wrong, and keep what was entered' do
       { { 'certname' => 'nosuch' } => "'nosuch' has no facts", {} => 'name a node, or enter facts',
-        { 'facts' => '[1]' } => 'facts: they must be a Hash', { 'facts' => "a: &x\n  b: *x" } => 'nested too deeply',
+        { 'facts' => '[1]' } => 'facts: they must be a Hash', { 'facts' => "a: &x\n  b: *x" } => 'has an alias',
         { 'facts' => '{}', 'rules' => 'actions: 1' } => 'rules[0]: actions: ',
         { 'facts' => '{}', 'rules' => "- a: 1\n  a: 2" } => 'rules: it has the same name twice',
         { 'facts' => '{}', 'record' => 'colour: 1' } => "no member 'colour'" }.each do |fields, why|
@@ -273,7 +273,7 @@ RSpec.describe 'The pages of inspection rules' do
     it 'import only what they have shown before' do
       uuid = create(web)['uuid']
       list = [web.merge('priority' => 5), web.merge('description' => markup)]
-      foreseen = submit('/rules/import', '/rules/import', 'text' => list.to_yaml)
+      foreseen = submit('/rules/import', '/rules/import', 'text' => JSON.generate(list))
       expect(text(foreseen)).to include('1 created, 1 updated, 0 unchanged', 'priority: 0 5', 'created <script>')
       expect(foreseen.body).not_to match(/<script>alert|<img/)
       expect(stored.length).to eq(1)
@@ -285,7 +285,7 @@ RSpec.describe 'The pages of inspection rules' do
       done = submit('/rules/import', '/rules/import', fields.merge('seen' => hidden_field(overtaken, 'seen')))
       expect(done).to have_attributes(status: 303)
       expect(stored.length).to eq(3)
-      again = submit('/rules/import', '/rules/import', 'text' => list.to_yaml)
+      again = submit('/rules/import', '/rules/import', 'text' => JSON.generate(list))
       expect(text(again)).to include('there is nothing to import')
       expect(text(submit('/rules/import', '/rules/import', 'text' => [web, {}].to_yaml))).to include('rules[1]: ')
     end
@@ -333,6 +333,37 @@ RSpec.describe 'The pages of inspection rules' do
     end
   end
 
+  describe 'for text that would take much memory or time' do
+    let(:aliases) do
+      lines = ('b'..'z').map { |name| "#{name}: &#{name} [#{Array.new(9, "*#{name.ord.pred.chr}").join(', ')}]" }
+      ['a: &a [x, x]', *lines].join("\n")
+    end
+    let(:bombs) do
+      { aliases => 'it has an alias: write out what is repeated', '[' * 100_000 => 'it is nested too deeply',
+        '- ' * 100_000 => 'it is nested too deeply', '{a: ' * 60_000 => 'it is nested too deeply',
+        "# #{'x' * 262_143}" => 'a page takes at most 256 KB of text, and this has 262145 bytes' }
+    end
+
+    def sent(text)
+      uuid = create(web)['uuid']
+      [submit('/rules/new', '/rules/new', 'text' => text), submit('/rules/import', '/rules/import', 'text' => text),
+       edit(uuid, text), *{ 'facts' => text, 'rules' => text, 'record' => text }.map do |name, entered|
+         submit('/rules/test', '/rules/test', { 'facts' => '{}' }.merge(name => entered))
+       end]
+    end
+
+    it 'refuse it at once, and the service answers others meanwhile' do
+      began = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      bombs.each do |bomb, why|
+        sending = Thread.new { sent(bomb) }
+        expect(client.get('/healthz').status).to eq(200)
+        expect(sending.value).to all(have_attributes(status: 400))
+        expect(sending.value.map { |answer| text(answer) }).to all(include(why))
+      end
+      expect(Process.clock_gettime(Process::CLOCK_MONOTONIC) - began).to be < 60
+    end
+  end
+
   it 'cut what is too long for a page' do
     rule = create('description' => 'long', 'actions' => Array.new(30) { step('log', 'x' * 2000) })
     shown = page("/rules/#{rule['uuid']}")
@@ -355,5 +386,11 @@ RSpec.describe 'The pages of inspection rules, for a caller who may only read' d
     tried = submit('/rules/test', '/rules/test', 'facts' => 'a: 1')
     expect(text(tried)).to include('local may not POST /v1/inspection_rules/test')
     expect(page('/rules').status).to eq(200)
+  end
+
+  it 'read nothing of what was entered' do
+    %w[new import test].each do |name|
+      expect(submit("/rules/#{name}", "/rules/#{name}", 'text' => '[', 'facts' => '[').status).to eq(403)
+    end
   end
 end

@@ -27,6 +27,21 @@ RSpec.describe Simpkv::PlainYaml do
     end
   end
 
+  describe 'bounded' do
+    it 'refuses aliases and deep nesting' do
+      { "a: &b s3cret\nc: *b" => 'it has an alias: write out what is repeated',
+        '[' * 101 => 'it is nested too deeply: at most 100 levels',
+        '- ' * 100_000 => 'it is nested too deeply: at most 100 levels' }.each do |text, message|
+        expect { described_class.parse(text, bounded: true) }.to raise_error(Simpkv::MalformedError, message)
+      end
+    end
+
+    it 'reads as many levels as JSON has' do
+      text = "a:\n#{'- ' * 99}x"
+      expect(described_class.parse(text, bounded: true)).to eq(described_class.parse(text))
+    end
+  end
+
   describe 'strict' do
     quotes = "write text that begins with '!' in quotes"
     { 'the same name twice' => ["- a: s3cret\n  b: 1\n  a: 2", 'it has the same name twice in the Hash in line 1'],

@@ -2,6 +2,7 @@
 
 require 'json'
 require 'yaml'
+require 'simpkv/document/yaml_bounds'
 require 'simpkv/errors'
 
 module Simpkv
@@ -19,15 +20,16 @@ module Simpkv
 
     # @param text [String] YAML with aliases, or JSON
     # @param strict [Boolean] true: refuse YAML that the parser accepts, but of which it loses a part: see {refuse_loss}
+    # @param bounded [Boolean] true: refuse aliases and deep nesting, for text of somebody else: see {YamlBounds}
     # @return [Object]
     # @raise [MalformedError] it cannot be read, or has other objects, such as a Date or a Symbol; the message begins
     #   with `it`, names the line if the parser does, and quotes nothing
-    def self.parse(text, strict: false)
+    def self.parse(text, strict: false, bounded: false)
       text = text.dup.force_encoding(Encoding::UTF_8).delete_prefix("\uFEFF")
       # JRuby's parser accepts other bytes.
       raise MalformedError, 'it is not UTF-8' unless text.valid_encoding?
 
-      json(text, strict) || yaml(text, strict)
+      json(text, strict) || yaml(text, strict, bounded)
     rescue Psych::DisallowedClass
       raise MalformedError, 'it has a date, a symbol or another object: write text in quotes', cause: nil
     rescue Psych::Exception => e
@@ -48,7 +50,8 @@ module Simpkv
     end
     private_class_method :json
 
-    def self.yaml(text, strict)
+    def self.yaml(text, strict, bounded)
+      YamlBounds.check(text) if bounded
       refuse_loss(YAML.parse_stream(text)) if strict
       YAML.safe_load(text, aliases: true)
     end

@@ -73,6 +73,16 @@ module Simpkv
           Found.new(rows.first(limit), last ? offset + rows.length : total(entity, asked))
         end
 
+        # Asks for the right only: for a page that has work to do before it sends the request.
+        #
+        # @param method [String]
+        # @param path [String] escaped
+        # @return [void]
+        # @raise [Problem] 403
+        def check(method, path)
+          @gate.admit(inner(method, path, {}, ''))
+        end
+
         # @param method [String]
         # @param path [String] escaped
         # @param query [Hash{String => Object}] as for {#get}

@@ -23,6 +23,7 @@ module Simpkv
 
       def create_rule
         text = field('text')
+        api.check('POST', rules_path)
         rule = api.request('POST', rules_path, data: Rules::RuleText.rule(text)).data
         go_to(url('rules', rule['uuid'], done: 'created'))
       rescue *Rules::ERRORS => e
@@ -45,6 +46,7 @@ module Simpkv
         seen = field('seen')
         return overtaken_edit(uuid, text) unless seen == Rules::Change.last(rule)
 
+        api.check('PATCH', rules_path(uuid))
         operations = Rules::Change.new(rule, Rules::RuleText.rule(text)).operations
         patch_rule(uuid, operations, seen) if operations.any?
         go_to(url('rules', uuid, done: operations.any? ? 'changed' : 'same'))

@@ -9,7 +9,8 @@ module Simpkv
   module Server
     class Console < Roda
       module Rules
-        # Rules, facts and records as people write them: YAML or JSON.
+        # Rules, facts and records as people write them: YAML or JSON. The text has bounds, since it is read before the
+        # API has checked it.
         module RuleText
           class << self
             # @param text [String]
@@ -17,9 +18,12 @@ module Simpkv
             # @return [Object] plain data
             # @raise [Problem] 400; the message quotes nothing of the text
             def parse(text, what)
-              PlainYaml.parse(text, strict: true)
-            rescue SystemStackError
-              raise Problem.new(400, "#{what}: it is nested too deeply"), cause: nil
+              if text.bytesize > BYTES_MAX
+                raise Problem.new(400, "#{what}: a page takes at most #{BYTES_MAX >> 10} KB of text, and this has " \
+                                       "#{text.bytesize} bytes: give the command `simpkv rule` the file")
+              end
+
+              PlainYaml.parse(text, strict: true, bounded: true)
             rescue MalformedError => e
               raise Problem.new(400, "#{what}: #{e.message}"), cause: nil
             end
@@ -29,8 +33,6 @@ module Simpkv
             # @raise [Problem]
             def facts(text)
               Inspection::GivenFacts.of(parse(text, 'facts')) || raise(Problem.new(400, 'facts: they must be a Hash'))
-            rescue SystemStackError
-              raise Problem.new(400, 'facts: they are nested too deeply'), cause: nil
             end
 
             # @param text [String] a rule, or a list of rules
@@ -52,7 +54,7 @@ module Simpkv
             end
 
             # @param data [Object] plain data
-            # @return [String] YAML; JSON if the reader would find something else in the YAML
+            # @return [String] YAML; JSON if {parse} would find something else in the YAML
             def yaml(data)
               text = YAML.dump(data, line_width: -1).delete_prefix("---\n")
               same?(text, data) ? text : "#{JSON.pretty_generate(data)}\n"
@@ -67,12 +69,14 @@ module Simpkv
             private
 
             def same?(text, data)
-              PlainYaml.parse(text, strict: true) == data
+              PlainYaml.parse(text, strict: true, bounded: true) == data
             rescue MalformedError
               false
             end
           end
 
+          # Bytes of a text. Text of YAML takes much longer to read than the JSON of the API.
+          BYTES_MAX = 256 * 1024
           # The fields of a rule that people write, in the order of a file.
           FIELDS = %w[uuid description scope priority phase sensitive conditions actions].freeze
         end

@@ -29,12 +29,17 @@ module Simpkv
         given = form['facts'].strip
         raise Problem.new(400, 'name a node, or enter facts') if certname.empty? && given.empty?
 
+        api.check('POST', rules_path('test')) unless given.empty? && form['rules'].strip.empty?
         rules = Rules::RuleText.rules(form['rules'])
         return stored_node_outcome(certname, rules) if given.empty?
 
-        record = Rules::RuleText.parse(form['record'], 'record') unless form['record'].strip.empty?
-        trial('facts' => Rules::RuleText.facts(given), 'record' => record, 'rules' => rules,
+        trial('facts' => Rules::RuleText.facts(given), 'record' => entered_record(form['record']), 'rules' => rules,
               'name' => (certname unless certname.empty?))
+      end
+
+      # @return [Object, nil] nil for no text
+      def entered_record(text)
+        Rules::RuleText.parse(text, 'record') unless text.strip.empty?
       end
 
       def trial(members)
@@ -70,6 +75,7 @@ module Simpkv
       # Shows what would be done first, and does it if that has not changed since.
       def import_rules
         text = import_text
+        api.check('POST', rules_path('import'))
         list = Rules::RuleText.rules(text)
         preview = Rules::Preview.new(import(list, dry_run: true), rules_of_store(detail: true))
         seen = field('seen')
