@@ -38,6 +38,17 @@ RSpec.describe 'The pages of the console' do
     )
   end
 
+  it 'take no other methods than those of browsers, and change nothing' do
+    store.put('environments/production/a', '{"value":1}')
+    %w[PUT DELETE PATCH OPTIONS TRACE].product(%w[/keys/a /nodes/web1 /rules /console/console.css]).each do |line|
+      answer = exchange(line.join(' '), 'Accept' => 'text/html')
+      expect(answer).to have_attributes(status: 405, headers: include('allow' => 'get, head, post'))
+      expect(text(answer)).to include("pages do not take #{line.first}")
+    end
+    expect(exchange('HEAD /keys/a', {})).to have_attributes(status: 200, body: '')
+    expect(store.list('environments/production')[:keys].keys).to eq(%w[a])
+  end
+
   # All files of the console add methods to one class.
   it 'do not replace methods of one another' do
     out, status = Open3.capture2e(RbConfig.ruby, '-w', '-I', File.expand_path('../../lib', __dir__), '-e',

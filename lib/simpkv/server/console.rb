@@ -36,7 +36,9 @@ module Simpkv
       # The pages of the menu, by path.
       MENU = { '/' => 'Overview', '/nodes' => 'Nodes', '/facts' => 'Facts', '/resources' => 'Resources',
                '/query' => 'Query', '/keys/' => 'Keys', '/rules' => 'Rules', '/access' => 'Access' }.freeze
-      private_constant :FOLDER, :ASSETS, :HEADERS, :MENU
+      # Of requests that pages take.
+      METHODS = %w[GET HEAD POST].freeze
+      private_constant :FOLDER, :ASSETS, :HEADERS, :MENU, :METHODS
 
       include Forms
       include Html
@@ -63,6 +65,7 @@ module Simpkv
       end
 
       route do |r|
+        check_method
         check_parameters
         check_form if r.post?
         r.root { overview }
@@ -81,6 +84,15 @@ module Simpkv
       end
 
       private
+
+      # @raise [Problem] 405
+      def check_method
+        method = request.request_method
+        return if METHODS.include?(method)
+
+        raise Problem.new(405, "pages do not take #{method}: scripts use the API, below /v1",
+                          'allow' => METHODS.join(', '))
+      end
 
       # @raise [Problem] the query of the address cannot be read
       def check_parameters
@@ -133,6 +145,7 @@ module Simpkv
       # @return [String] the page that says what is wrong
       def refuse(problem)
         response.status = problem.status
+        problem.headers.each { |name, value| response[name] = value unless name == 'content-type' }
         page(problem.title, 'problem', problem: problem)
       end
 

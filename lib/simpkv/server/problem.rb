@@ -71,6 +71,12 @@ module Simpkv
         end
       end
 
+      # @return [Hash{String => String}] of the response
+      def headers
+        more = status == 503 ? { 'retry-after' => RETRY_AFTER } : {}
+        { 'content-type' => TYPE, **more, **@headers }
+      end
+
       private
 
       def body(id)
@@ -80,11 +86,6 @@ module Simpkv
 
       def fault
         { 'faultcode' => status < 500 ? 'Client' : 'Server', 'faultstring' => message, 'debuginfo' => nil }
-      end
-
-      def headers
-        more = status == 503 ? { 'retry-after' => RETRY_AFTER } : {}
-        { 'content-type' => TYPE, **more, **@headers }
       end
     end
   end
