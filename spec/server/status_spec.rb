@@ -82,10 +82,31 @@ RSpec.describe 'The state of the site' do
     expect(part('servers')).to include('servers' => [])
   end
 
+  # @return [String] the name of a node whose status cannot be read
+  def break_status
+    seen('web1', 'changed')
+    file = Dir.glob(File.join(@root, '**/*')).find { |path| File.file?(path) && File.read(path).include?('last_seen') }
+    File.binwrite(file, '')
+    File.basename(file)
+  end
+
   it 'has the reason in place of a part that cannot be read, and all others' do
+    name = break_status
+    expect(part('nodes')).to match('error' => include(name))
+    expect(part('expiring_keys')).to include('total' => 0)
+  end
+
+  it 'has keys that expire beside keys that cannot be read, whose names only those see who may read all' do
+    client.put('/v1/keys/app1/token', 'value' => 1, 'expires_after' => '1d')
+    File.binwrite(File.join(@root, 'globals/bad'), '{"value":"pl4nted","expires":"nonsense"}')
     File.mkfifo(File.join(@root, 'globals/pipe'))
-    expect(part('expiring_keys')).to match('error' => include('globals/pipe'))
-    expect(part('nodes')).to include('total' => 0)
+    keys = part('expiring_keys')
+    expect(keys).to include('total' => 1, 'unreadable' => include('total' => 2))
+    expect(keys['unreadable']['keys']).to match(
+      %w[bad pipe].map { |name| { 'backend' => 'default', 'path' => "globals/#{name}", 'why' => be_a(String) } }
+    )
+    expect(part('expiring_keys', service.client('tcp'))['unreadable']).to eq('total' => 2)
+    expect(client.get('/v1/status').body).not_to include('pl4nted')
   end
 
   it 'takes no parameter, and no other method' do
@@ -94,11 +115,10 @@ RSpec.describe 'The state of the site' do
   end
 
   it 'has why a part cannot be read for those who may read all keys, and in the log' do
-    File.mkfifo(File.join(@root, 'globals/pipe'))
-    part('expiring_keys')
-    expect(part('expiring_keys', service.client('tcp')))
-      .to eq('error' => 'it cannot be read: the log of the service says why')
-    expect(service.log).to match(%r{simpkv: 'expiring_keys' of the state of the site cannot be read: .*globals/pipe})
+    name = break_status
+    part('nodes')
+    expect(part('nodes', service.client('tcp'))).to eq('error' => 'it cannot be read: the log of the service says why')
+    expect(service.log).to match(/simpkv: 'nodes' of the state of the site cannot be read: .*#{Regexp.escape(name)}/)
   end
 
   context 'without queries' do

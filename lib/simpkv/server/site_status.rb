@@ -98,11 +98,13 @@ module Simpkv
       end
 
       def read_expiring_keys
-        keys = @site.backend_names.flat_map do |name|
+        found = @site.backend_names.map do |name|
           _, store = @site.store(@owner, name)
-          Status::ExpiringKeys.new(name, store).first(KEPT)
+          reading = Status::ExpiringKeys.new(name, store)
+          [reading.first(KEPT), reading.unreadable]
         end
-        { keys: keys.sort_by(&:expires).first(KEPT), all: keys.length < KEPT }
+        keys, unreadable = found.transpose.map { |lists| lists.flatten(1) }
+        { keys: keys.sort_by(&:expires).first(KEPT), all: keys.length < KEPT, unreadable: unreadable }
       end
 
       def read_access

@@ -49,7 +49,15 @@ module Simpkv
           { 'backend' => key.backend, 'environment' => key.environment, 'name' => key.name,
             'expires' => Versions.text(key.expires) }
         end
-        { 'keys' => named, 'total' => allowed.length, 'all' => found[:all] }
+        { 'keys' => named, 'total' => allowed.length, 'all' => found[:all],
+          'unreadable' => unreadable(found[:unreadable]) }
+      end
+
+      def unreadable(all)
+        return { 'total' => all.length } unless @details
+
+        keys = all.first(NAMED).map { |key| { 'backend' => key.backend, 'path' => key.path, 'why' => key.why } }
+        { 'total' => all.length, 'keys' => keys }
       end
 
       def servers(found)

@@ -17,25 +17,35 @@ module Simpkv
       # - `expires`: a Time
       Key = Struct.new(:backend, :environment, :name, :expires)
 
+      # A key or a folder that cannot be read, by its path in the store, and why.
+      Unreadable = Struct.new(:backend, :path, :why)
+
       # @param backend [String] its name
       # @param store [Store]
       def initialize(backend, store)
         @backend = backend
         @store = store
         @limit = Versions.now + SOON
+        @unreadable = []
       end
 
+      # @return [Array<Unreadable>] what {#first} could not read
+      attr_reader :unreadable
+
       # @return [Integer] their number
-      # @raise [MalformedError, Error] as {#first}
+      # @raise [MalformedError] a key cannot be read: a part of the keys would look like all of them
+      # @raise [Error]
       def count
         number = 0
         each { number += 1 }
+        broken = @unreadable.min_by(&:path)
+        raise MalformedError, "'#{broken.path}' cannot be read: #{broken.why}" if broken
+
         number
       end
 
       # @param most [Integer]
-      # @return [Array<Key>] so many at most, those that expire first
-      # @raise [MalformedError] a key cannot be read: a part of the keys would look like all of them
+      # @return [Array<Key>] so many at most, those that expire first, without those that are {#unreadable}
       # @raise [Error]
       def first(most)
         keys = []
@@ -53,17 +63,29 @@ module Simpkv
       end
 
       def each(&block)
+        @unreadable = []
         ROOTS.each { |root| below(root, &block) }
       end
 
       def below(root)
         found = @store.tree(root, required: false) do |path, document|
-          expires = Versions.expires(document) if document.include?('"expires"')
+          expires = expiry(root, path, document)
           yield key(root, path, expires) if expires && expires < @limit
           nil
         end
-        path, why = found[:errors].min_by(&:first)
-        raise MalformedError, "'#{root}/#{path}' cannot be read: #{why}" if path
+        found[:errors].sort.each { |path, why| unreadable!(root, path, why) }
+      end
+
+      # @return [Time, nil]
+      def expiry(root, path, document)
+        Versions.expires(document) if document.include?('"expires"')
+      rescue MalformedError => e
+        unreadable!(root, path, e.message)
+        nil
+      end
+
+      def unreadable!(root, path, why)
+        @unreadable << Unreadable.new(@backend, "#{root}/#{path}", why)
       end
 
       def key(root, path, expires)

@@ -102,6 +102,8 @@ module Simpkv
         def compilers(_part); end
 
         def expiring_keys(part)
+          unreadable = part['unreadable']['total']
+          urgent("Keys or folders that cannot be read: #{unreadable}.", '/#keys') if unreadable.positive?
           total = part['total']
           soon("Expired, or to expire within 14 days: #{count(total, 'key')}.", '/#keys') if total.positive?
         end
