@@ -118,20 +118,55 @@ RSpec.describe 'The overview of the console' do
     expect(page('/').body).not_to include('name="refresh"')
   end
 
-  # The page went on to show old numbers.
-  it 'is loaded again by the script on the wall, which says when the service does not answer' do
-    make_estate
-    browser = Browser.new(service.addresses.grep(/\Atcp/).first.sub('tcp', 'http'))
-    faster = 'const slower = setInterval; setInterval = (call, time) => slower(call, time / 100);'
-    browser.page.command('Page.addScriptToEvaluateOnNewDocument', source: faster)
-    browser.visit('/console/wall')
-    browser.page.evaluate("document.querySelector('main').classList.add('old')")
-    eventually(errors: RuntimeError) { browser.count('main:not(.old)') == 1 }
-    expect(browser.count('[data-stale][hidden]')).to eq(1)
-    service.terminate
-    eventually(errors: RuntimeError) { browser.count('[data-stale]:not([hidden])') == 1 }
-  ensure
-    browser&.quit
+  describe 'the script of the wall' do
+    let(:browser) { Browser.new(service.addresses.grep(/\Atcp/).first.sub('tcp', 'http')) }
+
+    before do
+      make_estate
+      faster = %w[setInterval setTimeout].map do |name|
+        "const slow#{name} = #{name}; #{name} = (call, time) => slow#{name}(call, time / 100);"
+      end
+      browser.page.command('Page.addScriptToEvaluateOnNewDocument', source: faster.join)
+      browser.visit('/console/wall')
+    end
+
+    after { browser.quit }
+
+    # Marks the content, so that other content is seen.
+    def mark
+      browser.page.evaluate("document.querySelector('main').classList.add('old')")
+    end
+
+    # Waits until the warning is there, over content, or until there is content without a mark and warning.
+    def await(stale:)
+      warning, content = stale ? [':not([hidden])', ''] : ['[hidden]', ':not(.old)']
+      eventually(errors: RuntimeError) do
+        browser.count("[data-stale]#{warning}") == 1 && browser.count("main#{content} h1") == 1
+      end
+    end
+
+    # The page went on to show old numbers.
+    it 'loads it again, and says when the service does not answer' do
+      mark
+      await(stale: false)
+      service.terminate
+      await(stale: true)
+    end
+
+    # The page showed the word "null", and nothing else until somebody loaded it.
+    { 'is no HTML' => "async () => new Response('busy', { headers: { 'Content-Type': 'text/plain' } })",
+      'has another status' => "async () => new Response('<main id=main>gone</main>', { status: 502 })",
+      'does not come' => <<~JS }.each do |what, answer|
+        (address, options) => new Promise((resolve, refuse) => options.signal.addEventListener('abort', refuse))
+      JS
+      it "keeps the content with a warning while an answer #{what}, until a good one comes" do
+        browser.page.execute("window.good = window.fetch; window.fetch = #{answer}")
+        await(stale: true)
+        mark
+        browser.page.execute('window.fetch = window.good')
+        await(stale: false)
+      end
+    end
   end
 
   context 'without the right to ask for the state' do

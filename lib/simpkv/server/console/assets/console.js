@@ -16,17 +16,31 @@ for (const input of document.querySelectorAll('input[data-filter]')) {
 }
 
 // <main> of a page with <meta name="refresh" content="SECONDS">: loads the content again, as long as it is visible.
-// An element [data-stale] of it, hidden at first, says that the content could not be loaded.
+// What is no such page leaves the content as it is. An element [data-stale] outside of <main>, hidden at first, says so
+// until the content comes again.
 const refresh = document.querySelector('meta[name="refresh"]');
 if (refresh) {
-  setInterval(async () => {
-    if (document.hidden) return;
+  const period = Number(refresh.content) * 1000;
+  const load = async () => {
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), period / 2);
     try {
-      const response = await fetch(location.href, { headers: { Accept: 'text/html' } });
-      const page = new DOMParser().parseFromString(await response.text(), 'text/html');
-      document.querySelector('main').replaceWith(page.querySelector('main'));
+      const response = await fetch(location.href, { headers: { Accept: 'text/html' }, signal: limit.signal });
+      if (response.status !== 200) return null;
+      return new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('main#main');
     } catch {
-      for (const warning of document.querySelectorAll('[data-stale]')) warning.hidden = false;
+      return null;
+    } finally {
+      clearTimeout(timer);
     }
-  }, Number(refresh.content) * 1000);
+  };
+  let loading = false;
+  setInterval(async () => {
+    if (document.hidden || loading) return;
+    loading = true;
+    const content = await load();
+    loading = false;
+    if (content) document.querySelector('main').replaceWith(content);
+    for (const warning of document.querySelectorAll('[data-stale]')) warning.hidden = content !== null;
+  }, period);
 }
