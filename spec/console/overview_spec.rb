@@ -218,3 +218,71 @@ RSpec.describe 'The overview of a directory' do
                              'differences: 1, conflicts: 0')
   end
 end
+
+RSpec.describe 'What needs attention on the overview' do
+  before { require 'simpkv/server' }
+
+  let(:calm) do
+    { 'service' => { 'certificates' => [] }, 'servers' => { 'servers' => [] }, 'compilers' => {}, 'runs' => {},
+      'nodes' => { 'statuses' => { 'failed' => 0 }, 'overdue' => 0 }, 'access' => { 'configured' => false },
+      'expiring_keys' => { 'total' => 0, 'unreadable' => { 'total' => 0 } },
+      'doctor' => { 'counts' => { 'problem' => 0, 'warning' => 0, 'unknown' => 0 } } }
+  end
+
+  def alerts(**parts)
+    Simpkv::Server::Console::Alerts.new(calm.merge(parts.transform_keys(&:to_s)))
+  end
+
+  def texts(**parts)
+    alerts(**parts).all.map { |alert| [alert.urgent, alert.text] }
+  end
+
+  def servers(count, **more)
+    Array.new(count) { |number| { 'uri' => "ldap://s#{number}", 'state' => 'up' }.merge(more.transform_keys(&:to_s)) }
+  end
+
+  it 'is nothing on a calm site' do
+    expect([alerts.all, alerts.pending, alerts.unknown]).to eq([[], [], []])
+  end
+
+  # Those after the tenth were not looked at.
+  it 'has the server that is down behind ten others, also if these have warnings' do
+    down = { 'uri' => 'ldap://last', 'state' => 'down', 'error' => 'gone' }
+    found = 'The server ldap://last does not answer: gone'
+    expect(texts(servers: { 'servers' => [*servers(10), down] })).to eq([[true, found]])
+    warned = texts(servers: { 'servers' => [*servers(10, certificate_days: 3), down] })
+    expect(warned.first).to eq([true, found])
+    expect(warned.last).to eq([false, '1 more about servers of directories.'])
+    expect(texts(servers: { 'servers' => [down] * 13 }).last).to eq([true, '3 more about servers of directories.'])
+  end
+
+  it 'has the certificate of the service behind ten others' do
+    list = Array.new(12) { |number| { 'subject' => "CN=#{number}", 'option' => 'tls_ca', 'days' => 400 } }
+    expect(texts(service: { 'certificates' => [*list, list[0].merge('days' => -1)] }).length).to eq(1)
+  end
+
+  it 'has what doctor could not examine, and parts that cannot be read' do
+    expect(texts(doctor: { 'counts' => calm['doctor']['counts'].merge('unknown' => 2) }))
+      .to eq([[false, 'simpkv doctor could not examine 2 subjects.']])
+    expect(texts(access: { 'error' => 'gone' })).to eq([[true, 'The access rights cannot be read: gone']])
+    expect(alerts(runs: { 'error' => 'no index' }).unknown).to eq(['runs'])
+  end
+end
+
+RSpec.describe 'The overview without the index' do
+  include ConsolePages
+
+  include_context 'with a service', '--bind', 'tcp://127.0.0.1:0', '--local-write'
+
+  let(:section) { { 'query_workers' => 0 } }
+
+  it 'does not say that nothing needs attention' do
+    make_estate
+    found = eventually(errors: RuntimeError) do
+      shown = text(page('/'))
+      shown unless shown.include?('Not known yet')
+    end
+    expect(found).to include('Cannot be read: runs.')
+    expect(found).not_to include('Nothing.')
+  end
+end

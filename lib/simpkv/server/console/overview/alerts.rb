@@ -11,7 +11,7 @@ module Simpkv
         PARTS = { 'nodes' => 'nodes', 'runs' => 'runs', 'servers' => 'servers of directories',
                   'compilers' => 'compilers', 'expiring_keys' => 'keys that expire', 'access' => 'access rights',
                   'doctor' => 'findings of doctor' }.freeze
-        # The most of one kind.
+        # The most about servers, and about certificates of the service.
         MOST = 10
         private_constant :DAYS, :PARTS, :MOST
 
@@ -37,6 +37,12 @@ module Simpkv
           PARTS.select { |name, _| @state[name]['pending'] }.values
         end
 
+        # @return [Array<String>] the parts that cannot be read without an alert, in words: a site may do without the
+        #   index, and the page says so in the place of the chart
+        def unknown
+          %w[runs].reject { |name| told?(name) || @state[name]['pending'] }.map { |name| PARTS[name] }
+        end
+
         private
 
         def told?(name)
@@ -45,8 +51,7 @@ module Simpkv
 
         def untold(name)
           part = @state[name]
-          # A site may do without the index: the page says so in the place of the chart.
-          return if part['pending'] || name == 'runs'
+          return if part['pending'] || unknown.include?(PARTS[name])
 
           urgent("The #{PARTS[name]} cannot be read: #{part['error']}")
         end
@@ -68,13 +73,26 @@ module Simpkv
 
         def runs(_part); end
 
+        # Adds what the block adds, but the most urgent only, and how many more there are.
+        def most(about, path)
+          before = @all
+          @all = []
+          yield
+          found = @all.partition(&:urgent).flatten
+          @all = before + found.first(MOST)
+          more = found.drop(MOST)
+          @all << Alert.new(more.any?(&:urgent), "#{more.length} more about #{about}.", path) if more.any?
+        end
+
         def servers(part)
-          part['servers'].first(MOST).each do |server|
-            uri = server['uri']
-            urgent("The server #{uri} does not answer: #{server['error']}") if server['state'] == 'down'
-            lag(uri, server['lag']) if server['lag']
-            certificate("of the server #{uri}", server['certificate_days']) if server['certificate_days']
-          end
+          most('servers of directories', '/#servers') { part['servers'].each { |each| server(each) } }
+        end
+
+        def server(server)
+          uri = server['uri']
+          urgent("The server #{uri} does not answer: #{server['error']}") if server['state'] == 'down'
+          lag(uri, server['lag']) if server['lag']
+          certificate("of the server #{uri}", server['certificate_days']) if server['certificate_days']
         end
 
         def lag(uri, lag)
@@ -94,8 +112,10 @@ module Simpkv
         end
 
         def certificates(service)
-          service['certificates'].first(MOST).each do |each|
-            certificate("#{each['subject']} ('#{each['option']}' of the service)", each['days'])
+          most('certificates of the service', '/#service') do
+            service['certificates'].each do |each|
+              certificate("#{each['subject']} ('#{each['option']}' of the service)", each['days'])
+            end
           end
         end
 
@@ -116,9 +136,10 @@ module Simpkv
         end
 
         def doctor(part)
-          problems, warnings = part['counts'].values_at('problem', 'warning')
+          problems, warnings, unknown = part['counts'].values_at('problem', 'warning', 'unknown')
           urgent("simpkv doctor finds #{count(problems, 'problem')}.", '/#doctor') if problems.positive?
           soon("simpkv doctor has #{count(warnings, 'warning')}.", '/#doctor') if warnings.positive?
+          soon("simpkv doctor could not examine #{count(unknown, 'subject')}.", '/#doctor') if unknown.positive?
         end
 
         def count(number, noun)
