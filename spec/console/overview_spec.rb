@@ -28,7 +28,7 @@ RSpec.describe 'The overview of the console' do
     estate.statuses.put('old1', 'last_seen' => '2020-01-01T00:00:00Z', 'status' => 'unchanged')
     found = whole
     expect(text(found)).to include('Problem: The last run failed on 2 nodes.', 'Warning: 1 node had no run for a day.',
-                                   '4 known', '2 failed', '1 changed', '1 without a run for a day')
+                                   '4 active', '2 failed', '1 changed', '1 without a run for a day')
     expect(links(found)).to include('/nodes?status=failed', '/nodes?sort=seen', '/console/wall')
     expect(found.body).to match(/<svg [^>]*role="img"[^>]*><title>Runs by day and status .*: 3, of which 2 failed/)
     expect(found.body).to match(%r{<th scope="row">#{Time.now.utc.strftime('%F')}</th><td class="number">2</td>})
@@ -284,5 +284,45 @@ RSpec.describe 'The overview without the index' do
     end
     expect(found).to include('Cannot be read: runs.')
     expect(found).not_to include('Nothing.')
+  end
+end
+
+RSpec.describe 'The overview of nodes of which some have expired' do
+  include ConsolePages
+
+  include_context 'with a service', '--bind', 'tcp://127.0.0.1:0', '--local-write'
+
+  let(:options) do
+    { 'backends' => backends, 'server' => { 'index' => "#{@root}.index" }, 'estate' => { 'node_ttl' => '30d' } }
+  end
+  let(:estate) { Simpkv::Estate.new(options) }
+
+  before do
+    estate.make
+    %w[old1 old2].each { |name| estate.statuses.put(name, 'last_seen' => '2020-01-01T00:00:00Z', 'status' => 'failed') }
+  end
+
+  # @return [ServiceClient::Response] the overview with the nodes
+  def overview
+    eventually(errors: RuntimeError) do
+      found = page('/')
+      found unless found.body.include?('Not known yet')
+    end
+  end
+
+  # The numbers had the expired nodes, which the pages behind them do not show.
+  it 'counts active nodes as the pages behind its numbers do, and the expired ones apart' do
+    estate.reports.save('web1', 'status' => 'failed')
+    found = overview
+    expect(text(found)).to include('1 active', '1 failed', '0 without a run for a day', '2 expired',
+                                   'The last run failed on 1 node.')
+    { '/nodes' => 1, '/nodes?status=failed' => 1, '/nodes?state=inactive' => 2 }.each do |path, count|
+      expect(links(found)).to include(path)
+      eventually(errors: RuntimeError) { text(page(path)).include?("1 to #{count} of #{count}") }
+    end
+  end
+
+  it 'does not say that there was no run when all have expired' do
+    expect(text(overview)).to include('0 active', '2 expired')
   end
 end

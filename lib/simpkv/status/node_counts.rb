@@ -15,9 +15,9 @@ module Simpkv
 
       # @param estate [Estate]
       # @param now [Time]
-      # @return [Hash{String => Object}] `total`; `statuses`: a number for each of {STATUSES}, of which each node counts
-      #   for one; `overdue`: the nodes without a run since the time `overdue_since`; `expired`: the nodes without a run
-      #   for the time of the option `node_ttl`
+      # @return [Hash{String => Object}] of the active nodes, as pages and queries show them: `total`; `statuses`: a
+      #   number for each of {STATUSES}, of which each node counts for one; `overdue`: those without a run since
+      #   `overdue_since`. And `expired`: the other nodes, without a run for the time of the option `node_ttl`
       # @raise [Error, ConfigError] not all nodes can be read
       def self.of(estate, now = Time.now)
         new(estate, now).counts
@@ -34,10 +34,11 @@ module Simpkv
         key, why = @list.errors.min_by(&:first)
         raise MalformedError, "'#{key}' cannot be read: #{why}" if key
 
-        groups = nodes.group_by { |node| status(node) }
-        { 'total' => nodes.length, 'statuses' => STATUSES.to_h { |name| [name, groups.fetch(name, []).length] },
-          'overdue' => nodes.count { |node| overdue?(node) }, 'overdue_since' => @limit,
-          'expired' => nodes.count { |node| node['expired'] } }
+        expired, active = nodes.partition { |node| node['expired'] }
+        groups = active.group_by { |node| status(node) }
+        { 'total' => active.length, 'statuses' => STATUSES.to_h { |name| [name, groups.fetch(name, []).length] },
+          'overdue' => active.count { |node| overdue?(node) }, 'overdue_since' => @limit,
+          'expired' => expired.length }
       end
 
       private
