@@ -39,7 +39,7 @@ RSpec.describe 'The pages about facts' do
       expect(response.body).to include('<svg class="chart" role="img"', '<title>Nodes by the value of kernel</title>')
       expect(cells(page('/facts/cores'))).to eq([%w[Value Nodes], ['"4"', '1'], %w[4 1]])
       expect(cells(page('/facts/disks'))).to include(['[1,2]', '1'])
-      expect(text(page('/facts/nosuch'))).to include('No node has this fact.')
+      expect(text(page('/facts/nosuch'))).to include('No active node has this fact.')
     end
 
     it 'show the values at a path, and the paths below it' do
@@ -73,7 +73,7 @@ RSpec.describe 'The pages about facts' do
         end
       end
       expect(links(page('/facts/kernel?value=%22windows%22'))).to include('/nodes/db1')
-      expect(text(page('/facts/kernel?value=%22Plan9%22'))).to include('No node has this value now.')
+      expect(text(page('/facts/kernel?value=%22Plan9%22'))).to include('No active node has this value now.')
     end
 
     it 'lead to the nodes without a value' do
@@ -89,6 +89,17 @@ RSpec.describe 'The pages about facts' do
        '/facts?filter=%ff', '/facts?filter=%zz'].each do |path|
         expect([path, page(path).status]).to eq([path, 400])
       end
+    end
+  end
+
+  context 'when all nodes have expired' do
+    let(:options) { super().merge('estate' => { 'node_ttl' => '1s' }) }
+
+    it 'say that active nodes have none' do
+      save('old1', { 'kernel' => 'Linux' }, 'host' => [resource('db', { 'ip' => '192.0.2.1' })])
+      eventually(within: 60, errors: RuntimeError) { text(page('/nodes?state=inactive')).include?('old1') }
+      expect(text(page('/facts'))).to match(/the numbers of active nodes that have them .* kernel 0/)
+      expect(text(page('/facts/nosuch'))).to include('No active node has this fact.')
     end
   end
 

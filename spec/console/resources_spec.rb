@@ -41,7 +41,7 @@ RSpec.describe 'The pages about resources' do
         .to eq([%w[Title Exported Nodes], %w[db no 1], %w[db yes 2], %w[other yes 1]])
       expect(cells(page('/resources/Host?exported=no')).drop(1)).to eq([%w[db no 1]])
       expect(cells(page('/resources/Host?exported=yes&filter=OTH')).drop(1)).to eq([%w[other yes 1]])
-      expect(text(page('/resources/Nosuch'))).to include('No stored resource of this type')
+      expect(text(page('/resources/Nosuch'))).to include('No resource of this type, of an active node,')
     end
 
     it 'show the nodes of a resource, with parameters, tags and place' do
@@ -52,7 +52,7 @@ RSpec.describe 'The pages about resources' do
       expect(rows.last.values_at(2, 5)).to eq(%w[no unknown])
       expect(links(page('/resources/Host/db'))).to include('/nodes/web1')
       expect(page('/resources/Host/db').body).not_to include('password')
-      expect(text(page('/resources/Host/nosuch'))).to include('No node has this resource.')
+      expect(text(page('/resources/Host/nosuch'))).to include('No active node has this resource.')
     end
 
     it 'lead to every title' do
@@ -62,9 +62,22 @@ RSpec.describe 'The pages about resources' do
     end
   end
 
+  context 'when all nodes have expired' do
+    let(:options) { super().merge('estate' => { 'node_ttl' => '1s' }) }
+
+    # The page said that nothing is stored.
+    it 'say that active nodes have none' do
+      save('old1', { 'kernel' => 'Linux' }, 'host' => [resource('db', { 'ip' => '192.0.2.1' })])
+      eventually(within: 60, errors: RuntimeError) { text(page('/nodes?state=inactive')).include?('old1') }
+      expect(text(page('/resources')))
+        .to include('No resources of active nodes are stored. Nodes that have expired do not count.')
+    end
+  end
+
   it 'say what would fill them' do
     estate
-    expect(text(page('/resources'))).to include('No resources are stored.', 'puppet agent --test', 'catalogs')
+    expect(text(page('/resources'))).to include('No resources of active nodes are stored.', 'puppet agent --test',
+                                                'catalogs')
   end
 
   it 'show titles, parameters and tags with markup as texts' do
