@@ -148,6 +148,10 @@ RSpec.describe 'The pages of keys' do
 
     it 'delete a key after a question, if nobody has changed it meanwhile' do
       client.put('/v1/keys/app1/a', 'value' => 1)
+      %w[a key / folder].each_slice(2) do |path, kind|
+        shown = text(page("/keys/app1/#{path.delete('/')}"))
+        expect(shown).to include("Delete this #{kind} (the next page asks you to confirm)")
+      end
       question = '/keys/app1/a?do=delete'
       expect(text(page(question))).to include('app1/a', 'environment production', 'backend default', 'Keep it')
       etag = CGI.unescapeHTML(page(question).body[/name="etag" value="([^"]*)"/, 1])

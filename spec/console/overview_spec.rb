@@ -29,6 +29,7 @@ RSpec.describe 'The overview of the console' do
     found = whole
     expect(text(found)).to include('Problem: The last run failed on 2 nodes.', 'Warning: 1 node had no run for a day.',
                                    '4 active', '2 failed', '1 changed', '1 without a run for a day')
+    expect(text(found)).to match(/The data of this part is of \d+ seconds? ago \./)
     expect(links(found)).to include('/nodes?status=failed', '/nodes?sort=seen', '/console/wall')
     expect(found.body).to match(/<svg [^>]*role="img"[^>]*><title>Runs by day and status .*: 3, of which 2 failed/)
     expect(found.body).to match(%r{<th scope="row">#{Time.now.utc.strftime('%F')}</th><td class="number">2</td>})
@@ -104,7 +105,7 @@ RSpec.describe 'The overview of the console' do
     found = whole
     expect(found.body).not_to match(/<img|<script>/)
     expect(found.body.bytesize).to be < 100_000
-    expect(text(found)).to include('onerror=alert(1)', '150 more')
+    expect(text(found)).to include('onerror=alert(1)', '150 more are not shown')
   end
 
   it 'has a wall view, which a script refreshes and a link loads again' do
@@ -320,6 +321,11 @@ RSpec.describe 'The overview of nodes of which some have expired' do
       expect(links(found)).to include(path)
       eventually(errors: RuntimeError) { text(page(path)).include?("1 to #{count} of #{count}") }
     end
+  end
+
+  it 'says in the singular that one key is not shown' do
+    51.times { |number| client.put("/v1/keys/app1/#{number}", 'value' => 1, 'expires_after' => '2d') }
+    expect(text(overview)).to include('1 more is not shown.')
   end
 
   it 'does not say that there was no run when all have expired' do

@@ -10,9 +10,8 @@ module Simpkv
     #
     # A path is that of a request after `%` escapes are decoded. In it, `*` stands for any part of a segment, and `/**`
     # at the end for the path itself and everything below it. Root and the user of the service may do everything over a
-    # Unix socket. Over a loopback port without TLS, everybody may read what is no value of a key and
-    # no access right. For a query, the
-    # method GET stands for POST, too.
+    # Unix socket. Over a loopback port without TLS, everybody may read what is no value of a key and no access right.
+    # For a query, the method GET stands for POST, too.
     class Rights
       # The methods of requests.
       METHODS = %w[GET POST PUT PATCH DELETE].freeze

@@ -57,7 +57,7 @@ module Simpkv
       # @param part [Hash] of the state
       # @return [String] HTML: how old it is
       def age(part)
-        %(<p class="muted">Read #{ago(part['time'])}.</p>)
+        %(<p class="muted">The data of this part is of #{ago(part['time'])}.</p>)
       end
 
       # @param server [Hash] of the state
@@ -91,7 +91,10 @@ module Simpkv
       # @return [String] HTML: that there are more, or nothing
       def more_rows(rows, total = rows.length)
         shown = [rows.length, OVERVIEW_ROWS].min
-        total > shown ? %(<p class="muted">#{total - shown} more are not shown.</p>) : ''
+        more = total - shown
+        return '' unless more.positive?
+
+        %(<p class="muted">#{more} more #{more == 1 ? 'is' : 'are'} not shown.</p>)
       end
     end
   end
