@@ -114,7 +114,8 @@ end
       end
       expect(outcomes[:failures]).to eq([])
       expect(directory.accepted - before).to be > 100
-      expect(world.warnings.uniq)
+      # Puppet warns if two threads load a type at the same time.
+      expect(world.warnings.uniq.grep_v(/method already exists/))
         .to match([/a server refuses the password in 'admin_pw_file' #{file_of_one}: .*simpkv access apply/])
     ensure
       outcomes[:ends] = true

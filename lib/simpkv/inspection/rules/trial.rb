@@ -43,7 +43,7 @@ module Simpkv
         # @return [Hash] the fields, and those of a sensitive rule that nobody sees
         def with_hidden(fields, old)
           hidden = Definition::HIDDEN.reject { |name| fields[name] }
-          fields.merge('sensitive' => fields['sensitive'].nil? || fields['sensitive'], **old.slice(*hidden))
+          fields.merge('sensitive' => fields['sensitive'].nil? || fields['sensitive']).merge(old.slice(*hidden))
         end
 
         def compiled(rules)
