@@ -49,6 +49,21 @@ RSpec.describe 'The pages of the console' do
     expect(store.list('environments/production')[:keys].keys).to eq(%w[a])
   end
 
+  it 'refuse a form that cannot be read' do
+    urlencoded = 'application/x-www-form-urlencoded'
+    part = "--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n"
+    forms = [[urlencoded, '%zz=%'], [urlencoded, '_token=%ff%'], [urlencoded, 'a=1&a[b]=2'],
+             [urlencoded, "a#{'[b]' * 5000}=1"], [urlencoded, 'a=1&' * 10_000],
+             ['multipart/form-data; boundary=x', 'rubbish'], ['multipart/form-data; boundary=x', part],
+             ["multipart/form-data; boundary=#{'x' * 500}", 'rubbish'],
+             ['multipart/form-data; boundary=x', "#{part}1\r\n" * 5000]]
+    forms.each do |type, body|
+      answer = exchange('POST /keys/a', { 'Content-Type' => type, 'Content-Length' => body.bytesize }, body)
+      expect([answer.status, text(answer)]).to match([400, /malformed form: nothing was changed/]), body[0, 20]
+    end
+    expect(service.log).not_to include('internal error')
+  end
+
   # All files of the console add methods to one class.
   it 'do not replace methods of one another' do
     out, status = Open3.capture2e(RbConfig.ruby, '-w', '-I', File.expand_path('../../lib', __dir__), '-e',

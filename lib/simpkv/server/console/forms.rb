@@ -26,11 +26,11 @@ module Simpkv
         end
 
         # @return [void]
-        # @raise [Problem] 403
+        # @raise [Problem] 403, or 400 if the form cannot be read
         def check_form
           origin = env['HTTP_ORIGIN']
           site = env['HTTP_SEC_FETCH_SITE']
-          given = request.POST[TOKEN].to_s
+          given = sent_fields[TOKEN].to_s
           return if [nil, own_origin].include?(origin) && [nil, 'same-origin', 'none'].include?(site) &&
                     OpenSSL.secure_compare(given, token)
 
@@ -40,6 +40,12 @@ module Simpkv
         end
 
         private
+
+        def sent_fields
+          request.POST
+        rescue Rack::BadRequest, ArgumentError, EOFError
+          raise Problem.new(400, 'malformed form: nothing was changed'), cause: nil
+        end
 
         def own_origin
           "#{env['rack.url_scheme']}://#{env['HTTP_HOST']}"
