@@ -69,7 +69,8 @@ specs(:jruby94_unit, :jruby94, 'the binding, the codec and the stores, on the ne
 specs(:jruby94_functions, :jruby94, 'the Puppet functions, on the newest JRuby', 'spec/functions')
 specs(:cext_servers, :cext, 'real servers, on MRI with the extension', 'spec/integration')
 specs(:ffi_servers, :ffi, 'real servers, on MRI with FFI', 'spec/integration')
-stage(:long, 'the examples that take minutes each, or need a systemd') do |stage|
+stage(:long, "the examples that take minutes each, or need a systemd, and clang's analyzer") do |stage|
+  stage.sh(*core('tidy'))
   variables, *command = Rubies.rspec(:cext, '--tag', 'long',
                                      *%w[integration package puppetserver].map { |name| "spec/#{name}" })
   stage.sh(variables.merge('LONG' => '1', 'BUNDLE_WITH' => 'server'), *command)
@@ -183,9 +184,11 @@ stage :fuzz, 'the fuzzers' do |stage|
   stage.sh(*core('fuzz', "SECONDS=#{ENV.fetch('FUZZ_SECONDS', '30')}", jobs: 6))
 end
 
+# GCC's analyzer and cppcheck follow the paths through the code. That of clang does too, and takes longer than both: the
+# stage `long` runs it.
 stage :analysis, '-fanalyzer, cppcheck and clang-tidy' do |stage|
   stage.sh(*core('analyze'))
-  stage.sh(*core('tidy'))
+  stage.sh(*core('tidy', 'TIDY=-clang-analyzer-*'))
 end
 
 # Checks that the contestants work and return the same. A run with --quick is too short for its times to be valid, and
