@@ -29,7 +29,7 @@ RSpec.describe 'The overview of the console' do
     found = whole
     expect(text(found)).to include('Problem: The last run failed on 2 nodes.', 'Warning: 1 node had no run for a day.',
                                    '4 active', '2 failed', '1 changed', '1 without a run for a day')
-    expect(text(found)).to match(/The data of this part is of \d+ seconds? ago \./)
+    expect(text(found)).to match(/Last read: \d+ seconds? ago \./)
     expect(links(found)).to include('/nodes?status=failed', '/nodes?sort=seen', '/console/wall')
     expect(found.body).to match(/<svg [^>]*role="img"[^>]*><title>Runs by day and status .*: 3, of which 2 failed/)
     expect(found.body).to match(%r{<th scope="row">#{Time.now.utc.strftime('%F')}</th><td class="number">2</td>})

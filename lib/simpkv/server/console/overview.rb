@@ -57,7 +57,7 @@ module Simpkv
       # @param part [Hash] of the state
       # @return [String] HTML: how old it is
       def age(part)
-        %(<p class="muted">The data of this part is of #{ago(part['time'])}.</p>)
+        %(<p class="muted">Last read: #{ago(part['time'])}.</p>)
       end
 
       # @param server [Hash] of the state
