@@ -18,14 +18,17 @@ module Simpkv
       end
 
       # @param value [Object] plain data
+      # @param sensitive [Boolean] whether it becomes a Sensitive
       # @return [String] the document with this value and the stored metadata
       # @raise [UnencodableError]
-      def with(value)
-        return Codec.encode(value, @metadata) unless @rich && RichData.any?(@metadata)
+      def with(value, sensitive: false)
+        typed = @rich && RichData.any?(@metadata)
+        return sensitive ? Value.sensitive(value, @metadata) : Codec.encode(value, @metadata) unless typed
 
         if RichData.any?(value)
           raise UnencodableError, "a hash key '__ptype' in the value cannot stand beside metadata of Puppet's types"
         end
+        return RichData.sensitive(value, @metadata) if sensitive
 
         Codec.encode(RichData.binary?(value) ? RichData.binary(value) : value, @metadata, RichData::ENCODING)
       end

@@ -22,6 +22,19 @@ module Simpkv
           document.b.include?(LOST_SECRET)
         end
 
+        # @param value [Object] plain data, or bytes
+        # @param metadata [Hash] plain data
+        # @return [String] the document of the value as a Sensitive
+        # @raise [UnencodableError] see {RichData.sensitive}; or it would be read as another value
+        def sensitive(value, metadata = {})
+          { 'value' => value, 'metadata' => metadata }.each do |place, data|
+            next unless RichData.any?(data)
+
+            raise UnencodableError, "cannot encode the #{place}: beside a Sensitive, no Hash may have a key '__ptype'"
+          end
+          RichData.sensitive(value, metadata)
+        end
+
         # @param bytes [String]
         # @return [String, nil] the same as text; nil if it is not UTF-8
         def utf8(bytes)

@@ -18,6 +18,7 @@ module Simpkv
         parser.on('--binary', 'it is bytes: a Binary for manifests') { @kind = :binary }
         parser.on('--json', 'it is JSON') { @kind = :json }
         parser.on('--chomp', 'leave out one newline at its end') { @chomp = true }
+        parser.on('--sensitive', 'it is a secret: a Sensitive for manifests') { @sensitive = true }
         parser.on('-m', '--metadata JSON', 'a Hash to store with it') { |json| @metadata = json }
         parser.on('--keep-metadata', 'keep the metadata that are stored') { @keep = true }
         define_expiry(parser)
@@ -49,9 +50,10 @@ module Simpkv
       # @param stored [String, nil] the stored document
       # @return [String] the new document
       def document(value, stored)
-        return Revision.new(stored).with(value) if @keep && stored
+        return Revision.new(stored).with(value, sensitive: @sensitive) if @keep && stored
+        return Codec.encode(value, metadata) unless @sensitive
 
-        Codec.encode(value, metadata)
+        Value.sensitive(value, metadata)
       end
 
       def metadata

@@ -93,6 +93,17 @@ module Simpkv
         { TYPE => type, CONTENT => content }
       end
 
+      # Makes the document that simpkv::put makes of a Sensitive.
+      #
+      # @param value [Object] plain data, or bytes
+      # @param metadata [Hash] plain data
+      # @return [String] the document of the value as a Sensitive
+      # @raise [UnencodableError, TooLargeError] as {Codec.encode}
+      def sensitive(value, metadata = {})
+        value = binary(value) if binary?(value)
+        Codec.encode(object('Sensitive', value), metadata, ENCODING)
+      end
+
       # @param bytes [String]
       # @return [Hash{String => Object}] a Binary
       def binary(bytes)

@@ -101,6 +101,24 @@ RSpec.shared_examples 'put and get' do
     expect(simpkv!('get', '-e', '', 'dev/a')).to eq('dev')
   end
 
+  it 'keep a Sensitive, of text, bytes or JSON' do
+    simpkv!('put', 'text', '--sensitive', '--chomp', '-', input: "hush\n")
+    simpkv!('put', 'bytes', '--sensitive', '--binary', '-m', '{"by": "me"}', '-', input: "\x00\xff")
+    simpkv!('put', 'json', '--sensitive', '--json', '{"a": [1]}')
+    simpkv!('put', 'text', 'hush too', '--sensitive', '--keep-metadata')
+    expect([simpkv!('get', 'text'), simpkv!('get', 'bytes'), simpkv!('get', 'json')])
+      .to eq(['hush too', "\x00\xff".b, '{"a":[1]}'])
+    expect(%w[text bytes json].map { |key| store.get("environments/production/#{key}") })
+      .to all(start_with('{"value":{"__ptype":"Sensitive","__pvalue":'))
+    expect(simpkv!('put', 'text', 'hush too', '--sensitive')).to eq("'text' is unchanged\n")
+  end
+
+  it 'refuse what would be read as another value inside a Sensitive' do
+    outcome = simpkv('put', 'a', '--sensitive', '--json', '{"pl4nted": {"__ptype": "Deferred"}}')
+    expect(outcome.to_a).to match(['', /no Hash may have a key '__ptype'$/, 65])
+    expect(outcome.err).not_to include('pl4nted')
+  end
+
   it 'print a Sensitive or Binary of Puppet' do
     sensitive = { '__ptype' => 'Sensitive', '__pvalue' => 'hush' }
     binary = { '__ptype' => 'Binary', '__pvalue' => ["\x00\xff".b].pack('m0') }

@@ -14,8 +14,9 @@ module Simpkv
         DESCRIPTION = <<~TEXT
           Stores a value: the argument, the content of a file, or standard input, byte for byte. The value is text
           unless an option says otherwise. Other users can see arguments in the list of processes, and the shell
-          keeps them in its history: give passwords on standard input, with --chomp if they end with a newline. The
-          new metadata replace the stored metadata, unless --keep-metadata is given. With --history, or with the option
+          keeps them in its history: give passwords on standard input, with --chomp if they end with a newline.
+          With --sensitive, manifests get a Sensitive, which simpkv stores in the clear unless the backend encrypts it.
+          The new metadata replace the stored metadata, unless --keep-metadata is given. With --history, or with the option
           history of the backend, the replaced value becomes version -1 (simpkv log, simpkv restore); without, the new
           document replaces the stored one with its earlier values and its time of expiry. With --expires-after, the key
           is missing for all readers after that time. A put of an equal value renews the time if less than half of it is
@@ -23,7 +24,8 @@ module Simpkv
         TEXT
         EXAMPLES = {
           "simpkv put app1/owner 'the DBAs'" => 'Text',
-          'simpkv put app1/db_password --chomp - < password.txt' => 'From a file, without the newline at its end',
+          'simpkv put app1/db_password --sensitive --chomp - < password.txt' =>
+            'A Sensitive from a file, without the newline at its end',
           'simpkv put host1/keytab --binary --file krb5.keytab' => 'Bytes of a file',
           "simpkv put app1/ports --json '[80, 443]' --metadata '{\"owner\": \"dba\"}'" => 'JSON, and metadata',
           "simpkv put app1/ports --json '[443]' --keep-metadata" => 'Another value with the same metadata',

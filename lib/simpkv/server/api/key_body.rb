@@ -30,10 +30,7 @@ module Simpkv
             raise Problem.new(400, 'metadata: it must be an object') unless metadata.is_a?(Hash)
 
             value = value(body)
-            return Codec.encode(value, metadata) unless body['sensitive']
-
-            value = RichData.binary(value) if RichData.binary?(value)
-            Codec.encode(RichData.object('Sensitive', value), metadata, RichData::ENCODING)
+            body['sensitive'] ? RichData.sensitive(value, metadata) : Codec.encode(value, metadata)
           end
 
           # @param body [Hash{String => Object}] of a PUT
