@@ -14,9 +14,12 @@ RSpec.describe 'The commands' do
     section.scan(/^( *)```sh\n(.*?)^ *```$/m).map { |indentation, lines| lines.gsub(/^#{indentation}/, '') }.join
   end
 
-  # Writes the programs `puppet` and `simpkv`, as the gem of this checkout would provide them.
+  # Writes the programs `puppet`, `simpkv`, as the gem of this checkout would provide it, and `eyaml`, with the gems
+  # that it needs.
   def write_programs(folder)
-    { 'puppet' => '/usr/bin/puppet', 'simpkv' => "#{RbConfig.ruby} #{Packages::ROOT}/exe/simpkv" }
+    { 'puppet' => '/usr/bin/puppet',
+      'simpkv' => "env GEM_PATH=#{Gem.path.join(':')} #{RbConfig.ruby} #{Packages::ROOT}/exe/simpkv",
+      'eyaml' => "env GEM_PATH=#{Gem.path.join(':')} #{RbConfig.ruby} #{Gem.bin_path('hiera-eyaml', 'eyaml')}" }
       .each do |name, program|
       File.write(File.join(folder, name), "#!/bin/sh\nRUBYLIB=#{Packages::ROOT}/lib exec #{program} \"$@\"\n",
                  perm: 0o755)
@@ -87,6 +90,18 @@ RSpec.describe 'The commands' do
       said = run_commands("puppet apply --noop --confdir #{folder} --vardir #{folder}/var #{folder}/site.pp\n", folder)
       expect(said).to include('Notice: Applied catalog')
       expect(said).not_to match(/Error: (?!Facter)/)
+    end
+  end
+
+  it 'of docs/moving.md import the secrets of eyaml, which Hiera then finds without the files' do
+    Dir.mktmpdir do |folder|
+      script = commands('moving.md', 'Secrets of Hiera \\(eyaml\\)').gsub('/tmp/secrets', "#{folder}/secrets")
+      said = run_commands(with_module(script, folder), folder)
+      expect(said).to include('data/nodes/db1.yaml: app1::db_password -> environments/production/hiera/nodes/db1/app',
+                              'Sensitive [value redacted]').and match(/^stored: +2$.*^verified: +true$/m)
+      expect(said.lines.grep(/correct horse|battery/).grep_v(/\A\+ eyaml encrypt/)).to eq([])
+      expect(said).not_to match(/Error: (?!Facter)/)
+      expect(File.exist?("#{folder}/secrets")).to be(false)
     end
   end
 

@@ -1,0 +1,136 @@
+# frozen_string_literal: true
+
+require 'rbconfig'
+require 'simpkv/cli/failure'
+require 'simpkv/cli/output'
+require 'simpkv/cli/transfer/hiera_files'
+
+module Simpkv
+  module Cli
+    # Decrypts the texts ENC[...] in Hiera data, with the gem hiera-eyaml. Reads its options as the command eyaml does.
+    class Eyaml
+      # Why a text cannot be decrypted. The message quotes nothing of it.
+      class Unreadable < StandardError; end
+
+      METHOD = 'PKCS7'
+      ENCRYPTED = 'ENC['
+      TOKEN = /ENC\[(?:(\w+),)?/.freeze
+      # The default of the command eyaml.
+      PRIVATE_KEY = './keys/private_key.pkcs7.pem'
+      # The files that the gem reads, the last one first.
+      CONFIGURATION = '/etc/eyaml/config.yaml, ~/.eyaml/config.yaml, .eyaml/config.yaml, $EYAML_CONFIG'
+      DAMAGED = "it has '#{ENCRYPTED}', but no complete text ENC[...] follows"
+      UNDECRYPTED = 'it cannot be decrypted: it is damaged, or encrypted for another private key'
+      BYTES = 'it is bytes, not text, or encrypted for another key: store it with ' \
+              "'eyaml decrypt ... | simpkv put KEY --sensitive --binary -'"
+      private_constant :METHOD, :ENCRYPTED, :TOKEN, :PRIVATE_KEY, :CONFIGURATION, :DAMAGED, :UNDECRYPTED, :BYTES
+
+      # @param data [Object]
+      # @return [Boolean] whether there is an ENC[...] in it, at any depth
+      def self.encrypted?(data)
+        HieraFiles.text?(data) { |text| text.include?(ENCRYPTED) }
+      end
+
+      # @param options [Hash{String => String}] of the command line: `pkcs7_private_key`, `pkcs7_public_key`
+      def initialize(options)
+        @given = options
+      end
+
+      # @param data [Object] as Hiera has it
+      # @return [Object] the same with each ENC[...] decrypted
+      # @raise [Unreadable]
+      # @raise [Failure] the gem or the private key is missing
+      def decrypt(data)
+        case data
+        when String then data.include?(ENCRYPTED) ? text(data) : data
+        when Array then data.map { |member| decrypt(member) }
+        when Hash then members(data)
+        else data
+        end
+      end
+
+      private
+
+      def members(hash)
+        raise Unreadable, 'the name of a member is encrypted' if Eyaml.encrypted?(hash.keys)
+
+        hash.transform_values { |member| decrypt(member) }
+      end
+
+      # Hiera's function eyaml_lookup_key removes one newline at the end, too.
+      def text(text)
+        prepare
+        refuse_methods(text)
+        utf8(plain_text(text)).chomp
+      end
+
+      # The messages of the gem and of OpenSSL are left out.
+      def plain_text(text)
+        tokens = Hiera::Backend::Eyaml::Parser::ParserFactory.hiera_backend_parser.parse(text)
+        others = tokens.grep(Hiera::Backend::Eyaml::Parser::NonMatchToken)
+        raise Unreadable, DAMAGED if others.any? { |token| token.match.include?(ENCRYPTED) }
+
+        tokens.map { |token| token.to_plain_text.b }.join
+      rescue Unreadable
+        raise
+      rescue StandardError
+        raise Unreadable, UNDECRYPTED, cause: nil
+      end
+
+      # A wrong key can decrypt to random bytes: OpenSSL finds it by the padding at the end only.
+      def utf8(bytes)
+        text = bytes.force_encoding(Encoding::UTF_8)
+        text.valid_encoding? ? text : raise(Unreadable, BYTES)
+      end
+
+      def refuse_methods(text)
+        text.scan(TOKEN).flatten.each do |name|
+          name ||= @method
+          next if name.casecmp?(METHOD)
+
+          raise Unreadable, "it is encrypted with #{name[/\A\w{1,20}/]}, and only #{METHOD} is read: 'eyaml recrypt' " \
+                            'changes the method'
+        end
+      end
+
+      # Loads the gem, and tells it where the keys are.
+      def prepare
+        return if @method
+
+        load_gem
+        settings = configured
+        check_private_key(settings)
+        Hiera::Backend::Eyaml::Options.set(settings)
+        @method = settings.fetch('encrypt_method', METHOD)
+      end
+
+      def load_gem
+        %w[eyaml eyaml/options eyaml/parser/parser eyaml/subcommand].each { |name| require "hiera/backend/#{name}" }
+      rescue LoadError
+        gem = File.join(RbConfig::CONFIG['bindir'], 'gem')
+        raise Failure.new("simpkv import-eyaml needs the gem hiera-eyaml: install it with '#{gem} install " \
+                          "hiera-eyaml'", Failure::CONFIG), cause: nil
+      end
+
+      # The file of the command line goes before a variable of the configuration.
+      def configured
+        settings = Hiera::Backend::Eyaml::Subcommand.load_config_file.fetch(:options).transform_keys(&:to_s)
+        settings.select! { |name, value| value.is_a?(String) && name.match?(/\A(pkcs7_|encrypt_method\z)/) }
+        settings.reject! { |name, _| name.end_with?('private_key_env_var') } if @given.key?('pkcs7_private_key')
+        { 'pkcs7_private_key' => PRIVATE_KEY, **settings, **@given }
+      rescue StandardError
+        raise Failure.new("the configuration of eyaml cannot be read: #{CONFIGURATION}", Failure::CONFIG), cause: nil
+      end
+
+      def check_private_key(settings)
+        variable = settings.find { |name, _| name.end_with?('private_key_env_var') }&.last
+        file = settings.fetch('pkcs7_private_key')
+        return if variable ? ENV.key?(variable) : File.readable?(file)
+
+        key = variable ? "the variable #{variable}" : "the file '#{Output.name(file)}'"
+        raise Failure.new("#{key} with the private key of eyaml is missing, or cannot be read: --pkcs7-private-key " \
+                          'names the file', Failure::NO_INPUT)
+      end
+    end
+  end
+end

@@ -1,0 +1,85 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/value'
+
+module Simpkv
+  module Cli
+    # Keys that a command has read from files of another program, as the source of a transfer. It keeps their documents
+    # in memory. If anything cannot be stored, {check} refuses all keys.
+    class GivenKeys
+      # @return [String]
+      attr_reader :title
+
+      # @return [Hash{String => String}] by path, where the key comes from
+      attr_reader :origins
+
+      # @param title [String] the names of the files
+      # @param target [ChosenBackend]
+      # @param into [String] the folder of all keys
+      def initialize(title, target, into)
+        @title = title
+        @target = target
+        @into = into
+        @documents = {}
+        @origins = {}
+        @problems = {}
+      end
+
+      # Takes a key. Notes what is wrong with its name or its value.
+      #
+      # @param name [String] of the key, in the folder
+      # @param origin [String] where it comes from, for messages
+      # @yieldreturn [String, nil] its document; nil if there is a problem
+      # @return [void]
+      # @raise [Failure] two keys have the same name
+      def add(name, origin)
+        key = "#{@into}/#{name}"
+        # Names with capital letters are left to the transfer.
+        Native.key_check(key, true)
+        path = @target.path(key)
+        return problem(origin, "'#{name}' is no name of a key") if Config.root?(path)
+        return problem(origin, "#{@origins[path]} is stored under the same name") if @origins.key?(path)
+
+        @origins[path] = origin
+        document = yield
+        @documents[path] = document if document
+      rescue InvalidError, TooLargeError, UnencodableError => e
+        problem(origin, e.message)
+      end
+
+      # Notes a reason why nothing can be stored.
+      #
+      # @param origin [String]
+      # @param why [String] quotes no value
+      # @return [nil]
+      def problem(origin, why)
+        @problems[origin] ||= why
+        nil
+      end
+
+      # @return [void]
+      # @raise [Failure] there are problems; names the first 20
+      def check
+        return if @problems.empty?
+
+        lines = Output.some(@problems.map { |origin, why| Output.name("#{origin}: #{why}") })
+        raise Failure.new("#{Output.count(@problems.length, 'problem')}:\n#{lines}\nNothing was stored", Failure::DATA)
+      end
+
+      # @param roots [Array<String>]
+      # @yieldparam path [String]
+      # @yieldparam document [String]
+      # @return [void]
+      def each(roots, _errors, &block)
+        prefixes = roots.map { |root| "#{root}/" }
+        @documents.select { |path, _| path.start_with?(*prefixes) }.each(&block)
+      end
+
+      # @param paths [Array<String>]
+      # @return [Hash{String => String}] their documents
+      def read_many(paths)
+        @documents.slice(*paths)
+      end
+    end
+  end
+end

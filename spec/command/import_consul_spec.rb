@@ -1,0 +1,54 @@
+# frozen_string_literal: true
+
+require_relative 'command_helper'
+
+# What `consul kv export` prints.
+RSpec.describe 'simpkv import-consul' do
+  include_context 'with keys in files'
+
+  # @param values [Hash{String => String}] by key
+  def exported(values, more = {})
+    JSON.generate(values.map { |key, value| { 'key' => key, 'flags' => 0, 'value' => [value].pack('m0') }.merge(more) })
+  end
+
+  # Imports from standard input, and expects no planted value in the output.
+  def import(input, *arguments)
+    simpkv('import-consul', *arguments, input: input)
+      .tap { |outcome| expect(outcome.out + outcome.err).not_to match(/pl4nted|cGw0bnRlZ/) }
+  end
+
+  # @return [String] the document of a key
+  def stored(key)
+    store.get("environments/production/#{key}")
+  end
+
+  it 'stores text, bytes, empty values and flags, and leaves out folders' do
+    values = { 'app1/' => '', 'app1/url' => 'pl4nted é', 'app1/empty' => '', 'bytes' => "\x00\xff".b }
+    expect(import(exported(values)))
+      .to have_attributes(code: 0, out: /^stored: +3$/, err: %r{app1/: it is a folder: it is left out})
+    expect(%w[app1/url app1/empty bytes].map { |key| stored(key) })
+      .to eq([Simpkv::Codec.encode('pl4nted é'), Simpkv::Codec.encode(''), Simpkv::Codec.encode("\x00\xff".b)])
+    import(exported({ 'flagged' => 'x' }, 'flags' => (1 << 64) - 1))
+    expect(stored('flagged')).to eq('{"value":"x","metadata":{"flags":18446744073709551615}}')
+  end
+
+  it 'stores each as a Sensitive with --sensitive, below a path and into a folder' do
+    input = exported('config/app1/token' => 'pl4nted', 'other' => 'pl4nted')
+    expect(import(input, '--sensitive', '--below', 'config', '--into', 'c').code).to eq(0)
+    expect(stored('c/app1/token')).to eq(Simpkv::RichData.sensitive('pl4nted'))
+    expect(simpkv!('ls')).to eq("c/\n")
+  end
+
+  it 'refuses what is no export, and stores nothing' do
+    { '{"key": "pl4nted"}' => /no output of consul kv export/, '[{"value": "pl4nted"}]' => /no output of consul/,
+      '[{"key":"a","value":"eA=="},{"key":"b","value":"pl4nted!"}]' => /b: its 'value' is not base64/,
+      '[{"key":"a","value":7}]' => /a: its 'value' is not base64/,
+      '[{"key":"a","value":"eA==","flags":"pl4nted"}]' => /a: its 'flags' are no whole number/,
+      exported('a' => 'x', 'b c' => 'y') => /b c: .*whitespace/ }.each do |input, why|
+      expect(import(input)).to have_attributes(code: 65, err: why)
+    end
+    expect(import('[]')).to have_attributes(code: 66, err: /there is no key to import/)
+    expect(import(exported('a' => 'x'), '-n')).to have_attributes(code: 0, out: /^to store: +1$/)
+    expect(Dir[File.join(root, '**/*')].select { |file| File.file?(file) }).to eq([])
+  end
+end

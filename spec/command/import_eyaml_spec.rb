@@ -1,0 +1,198 @@
+# frozen_string_literal: true
+
+require_relative '../puppet_helper'
+require_relative 'command_helper'
+require_relative '../support/eyaml'
+
+# Hiera data that the gem hiera-eyaml has encrypted.
+RSpec.describe 'simpkv import-eyaml' do
+  include_context 'with keys in files'
+
+  before(:context) do
+    @keys = Dir.mktmpdir('eyaml')
+    @eyaml = EyamlKeys.new(@keys)
+  end
+
+  after(:context) { FileUtils.remove_entry(@keys) }
+
+  def enc(text)
+    @eyaml.encrypt(text)
+  end
+
+  # @param data [Hash, String] of Hiera, or the text of the file
+  def hiera(name, data)
+    file = File.join(folder, name)
+    FileUtils.mkdir_p(File.dirname(file))
+    File.write(file, data.is_a?(String) ? data : data.to_yaml)
+  end
+
+  # Runs the command with the private key, and expects no planted value in its output.
+  def import(*arguments, key: @eyaml.private_key)
+    keys = key ? ['--pkcs7-private-key', key] : []
+    simpkv('import-eyaml', *arguments, *keys)
+      .tap { |outcome| expect(outcome.out + outcome.err).not_to include('pl4nted') }
+  end
+
+  # @return [Hash{String => String}] all documents, by path
+  def everything
+    Dir[File.join(root, '**', '*')].select { |file| File.file?(file) }
+                                   .to_h { |file| [file.delete_prefix("#{root}/"), File.read(file)] }
+  end
+
+  # @return [Hash{String => String}] the documents that simpkv::put stores for these Sensitive values
+  def put_by_manifests(values)
+    world = PuppetWorld.new
+    place = { 'type' => 'file', 'id' => 'world', 'root_path' => File.join(folder, 'world') }
+    values.to_h do |key, value|
+      world.call('simpkv::put', key, Puppet::Pops::Types::PSensitiveType::Sensitive.new(value), {},
+                 { 'backends' => { 'default' => place } })
+      path = "environments/production/#{key}"
+      [path, File.read(File.join(folder, 'world', path))]
+    end
+  ensure
+    world.close
+  end
+
+  it 'stores each encrypted value as the Sensitive that simpkv::put stores, and leaves the others' do
+    nested = { 'url' => 'db1', 'users' => ['a', { 'password' => enc("pl4nted é\n") }] }
+    hiera('common.yaml', 'app1::db_password' => enc('pl4nted-1'), 'app1::port' => 5432, 'app1::nested' => nested,
+                         'app1::url' => "db://a:#{enc('pl4nted-2')}@db1", 'app1::empty' => enc(''))
+    expect(import('common.yaml')).to have_attributes(code: 0, out: /^stored: +4$.*^verified: +true$/m)
+    expect(everything)
+      .to eq(put_by_manifests('hiera/app1::db_password' => 'pl4nted-1', 'hiera/app1::url' => 'db://a:pl4nted-2@db1',
+                              'hiera/app1::empty' => '', 'hiera/app1::nested' => {
+                                'url' => 'db1', 'users' => ['a', { 'password' => 'pl4nted é' }]
+                              }))
+  end
+
+  it 'reads blocks, and values without the name of the method, as eyaml writes them' do
+    text = enc('pl4nted')
+    block = text.scan(/.{1,60}/).map { |line| "  #{line}" }.join("\n")
+    hiera('common.yaml', "a: >\n#{block}\nb: #{text.sub('PKCS7,', '')}\n")
+    expect(import('common.yaml').code).to eq(0)
+    expect(everything.values).to eq([Simpkv::RichData.sensitive('pl4nted')] * 2)
+  end
+
+  it 'gives each file of a folder a folder, which the level of hiera.yaml that it names reads' do
+    hiera('data/common.yaml', 'app1::password' => enc('pl4nted-1'))
+    hiera('data/nodes/db1.example.com.eyaml', 'app1::password' => enc('pl4nted-2'))
+    hiera('data/empty.yml', "# nothing\n")
+    outcome = import('data')
+    expect(outcome.code).to eq(0)
+    expect(outcome.err).to include("lookup_key: simpkv::lookup_key' (docs/hiera.md) for the folder 'hiera/common', " \
+                                   "the folder 'hiera/nodes/db1.example.com'")
+    expect(everything.keys.map { |path| path.delete_prefix('environments/production/hiera/') })
+      .to contain_exactly('common/app1::password', 'nodes/db1.example.com/app1::password')
+  end
+
+  it 'names keys as --into, --split and --map say' do
+    hiera('common.yaml', 'app1::db::password' => enc('pl4nted-1'), 'token' => enc('pl4nted-2'))
+    expect(import('common.yaml', '--into', '/', '--split', '--map', 'token=app1/api/token', '-e', 'dev').code).to eq(0)
+    expect(everything.keys).to contain_exactly('environments/dev/app1/db/password', 'environments/dev/app1/api/token')
+    expect(import('common.yaml', '--map', 'nothing=x')).to have_attributes(code: 65, err: /--map nothing: no file has/)
+    expect(import('common.yaml', '--map', 'nothing')).to have_attributes(code: 64)
+  end
+
+  it 'imports other values with --all, as they are' do
+    hiera('common.yaml', 'a' => enc('pl4nted'), 'port' => 5432, 'hash' => { 'x' => [1, nil] }, 'null' => nil,
+                         'simpkv::options' => { 'x' => 1 })
+    outcome = import('common.yaml', '--all')
+    expect(outcome).to have_attributes(code: 0, err: /null: it is null: it is left out/)
+    expect(outcome.err).to include('simpkv::options: Hiera finds no key of simpkv itself')
+    expect(everything.slice(*%w[port hash].map { |name| "environments/production/hiera/#{name}" }).values)
+      .to eq(['{"value":5432,"metadata":{}}', '{"value":{"x":[1,null]},"metadata":{}}'])
+    expect(everything.length).to eq(3)
+  end
+
+  it 'names values that Hiera interpolated' do
+    hiera('common.yaml', 'a' => enc('pl4nted-%{facts.role}'), 'b' => enc('50%'))
+    expect(import('common.yaml').err.scan(/: (\w+): it has %\{/)).to eq([['a']])
+  end
+
+  it 'stores nothing with --dry-run, which names each key' do
+    hiera('common.yaml', 'app1::password' => enc('pl4nted'))
+    expect(import('common.yaml', '-n'))
+      .to have_attributes(code: 0, out: /^to store: +1$/,
+                          err: %r{common.yaml: app1::password -> environments/production/hiera/app1::password$})
+    expect(everything).to eq({})
+  end
+
+  it 'does nothing the second time, and refuses to replace a newer value' do
+    hiera('common.yaml', 'a' => enc('pl4nted'))
+    import('common.yaml')
+    expect(import('common.yaml').out).to match(/^unchanged: +1$/)
+    simpkv!('put', 'hiera/a', 'newer')
+    expect(import('common.yaml')).to have_attributes(code: 65, err: %r{other documents.*hiera/a}m)
+    expect(simpkv!('get', 'hiera/a')).to eq('newer')
+    expect(import('common.yaml', '--existing', 'replace').code).to eq(0)
+    import('--rollback', Dir[File.join(folder, '*.journal')].max)
+    expect(simpkv!('get', 'hiera/a')).to eq('newer')
+  end
+
+  # Each of these must leave the store as it was, whatever comes before it in the file.
+  broken = { 'a damaged text' => ->(text) { text.sub(/.{20}\]/, ']') },
+             'a cut text' => ->(text) { text[0...-1] },
+             'no base64' => ->(text) { text.sub('PKCS7,', 'PKCS7,*') },
+             'an empty text' => ->(_) { 'ENC[PKCS7,]' } }
+  broken.each do |what, change|
+    it "names the file and the key of #{what}, and stores nothing" do
+      hiera('good.yaml', 'good' => enc('pl4nted-1'))
+      hiera('data/bad.yaml', 'also::good' => enc('pl4nted-2'), 'app1::bad' => ['x', change.call(enc('pl4nted-3'))])
+      expect(import('good.yaml', 'data'))
+        .to have_attributes(code: 65, err: %r{\Asimpkv: 1 problem:\n  data/bad.yaml: app1::bad: it .*\nNothing was })
+      expect(everything).to eq({})
+    end
+  end
+
+  it 'names values for another key, by GPG, and of bytes' do
+    other = Dir.mktmpdir('other', folder)
+    hiera('common.yaml', 'other' => EyamlKeys.new(other).encrypt('pl4nted'), 'gpg' => 'ENC[GPG,hQEMA]',
+                         'bytes' => enc("pl4nted\xff"), 'good' => enc('pl4nted'))
+    expect(import('common.yaml').err).to match(/3 problems:
+  common.yaml: other: it (cannot be decrypted: it is damaged, or|is bytes, not text, or) .*
+  common.yaml: gpg: it is encrypted with GPG, and only PKCS7 is read.*
+  common.yaml: bytes: it is bytes.*\nNothing/)
+    expect(everything).to eq({})
+  end
+
+  it 'refuses names that are no keys, and two files with one key' do
+    hiera('a.yaml', 'key one' => enc('pl4nted'), 'a' => enc('pl4nted-1'), 'Capital' => enc('pl4nted'))
+    hiera('b.yaml', 'a' => enc('pl4nted-2'))
+    expect(import('a.yaml', 'b.yaml').err)
+      .to match(/2 problems:\n  a.yaml: key one: .*whitespace\n  b.yaml: a: a.yaml: a is stored under the same name$/)
+    hiera('a.yaml', 'Capital' => enc('pl4nted'))
+    expect(import('a.yaml')).to have_attributes(code: 65, err: %r{capital letters.*hiera/Capital}m)
+    expect(import('a.yaml', '--capitals', 'lower').code).to eq(0)
+    expect(everything.keys).to eq(['environments/production/hiera/capital'])
+  end
+
+  it 'says what is missing: values, files, and the private key' do
+    hiera('plain.yaml', 'port' => 1)
+    FileUtils.mkdir_p(File.join(folder, 'none'))
+    hiera('list.yaml', "- pl4nted\n")
+    hiera('common.yaml', 'a' => enc('pl4nted'))
+    expect(import('plain.yaml')).to have_attributes(code: 66, err: /plain.yaml: there is no value with ENC/)
+    expect(import('missing.yaml')).to have_attributes(code: 66, err: /no file 'missing.yaml'/)
+    expect(import('none')).to have_attributes(code: 66, err: /'none' has no files \*\.\{yaml,yml,eyaml\}/)
+    expect(import('list.yaml')).to have_attributes(code: 65, err: /list.yaml' has no Hash/)
+    expect(import('common.yaml', key: 'wrong.pem'))
+      .to have_attributes(code: 66, err: /'wrong.pem' with the private key .* is missing/)
+    expect(import).to have_attributes(code: 64, err: /takes FILE\.\.\./)
+  end
+
+  it 'reads the configuration of eyaml' do
+    hiera('common.yaml', 'a' => enc('pl4nted'))
+    hiera('eyaml.yaml', 'pkcs7_private_key' => @eyaml.private_key)
+    outcome = simpkv('import-eyaml', 'common.yaml', environment: { 'EYAML_CONFIG' => 'eyaml.yaml' }, process: true)
+    expect(outcome.to_a).to match([/^verified: +true$/, anything, 0])
+  end
+
+  it 'says how to install the gem if it is missing, and needs it for encrypted values only' do
+    hiera('common.yaml', 'a' => enc('pl4nted'))
+    hiera('plain.yaml', 'a' => 'plain')
+    without = { 'RUBYOPT' => nil, 'BUNDLE_GEMFILE' => nil, 'GEM_HOME' => folder, 'GEM_PATH' => folder }
+    expect(simpkv('import-eyaml', 'common.yaml', environment: without))
+      .to have_attributes(code: 78, err: /needs the gem hiera-eyaml: install it with '\S+gem install hiera-eyaml'$/)
+    expect(simpkv('import-eyaml', 'plain.yaml', '--all', environment: without).code).to eq(0)
+  end
+end
