@@ -38,6 +38,18 @@ RSpec.describe 'The pages of the console' do
     )
   end
 
+  # The link used to lead to the page of `a`.
+  it 'have links to names with characters that mean something in an address' do
+    name = 'a?b#c&d;e%41+f [x]'
+    estate = Simpkv::Estate.new(options).tap(&:make)
+    estate.facts.save('web1', { name => { name => 'found' } })
+    store.put("environments/production/#{name}/#{name}", '{"value":1}')
+    { '/facts' => 'found', '/keys/?filter=a' => 'disallowed whitespace' }.each do |path, shown|
+      link = links(page(path)).find { |address| address.include?('a%3Fb%23c%26d%3Be%2541%2Bf%20%5Bx%5D') }
+      expect(text(page(link))).to include(name, shown)
+    end
+  end
+
   it 'take no other methods than those of browsers, and change nothing' do
     store.put('environments/production/a', '{"value":1}')
     %w[PUT DELETE PATCH OPTIONS TRACE].product(%w[/keys/a /nodes/web1 /rules /console/console.css]).each do |line|

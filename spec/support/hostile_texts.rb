@@ -9,8 +9,8 @@ class HostileTexts
     "'></td></textarea><script>window.pwned = 1;alert(1)</script><img src=x onerror="window.pwned = 1">
     <svg onload="window.pwned = 1"></svg><a href="javascript:window.pwned = 1">x</a>
   HTML
-  # The same as a name, which has no slash.
-  NAME = %q(x"'><img src=x onerror="window.pwned = 1">)
+  # The same as a name, which has no slash, behind characters that end the path of an address or are its escapes.
+  NAME = %q(x?a#b&c;d%41"'><img src=x onerror="window.pwned = 1">)
   # The members of documents whose form simpkv or Puppet checks.
   FORMAL = %w[certname name status time received timestamp run type version resource_type changed_at].freeze
   private_constant :NAME, :FORMAL

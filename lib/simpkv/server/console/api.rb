@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'erb'
 require 'rack'
 require 'stringio'
 require 'simpkv/server/gate'
@@ -33,9 +34,9 @@ module Simpkv
         Found = Struct.new(:rows, :total)
 
         # @param segments [Array<String>] of a path, not escaped
-        # @return [String] the path
+        # @return [String] the path. Characters that mean something in a path or after it are escaped, such as / ? # % ;
         def self.path(*segments)
-          segments.map { |segment| "/#{Rack::Utils.escape_path(segment).gsub('/', '%2F')}" }.join
+          segments.map { |segment| "/#{ERB::Util.url_encode(segment)}" }.join
         end
 
         # @param gate [Gate] of the API

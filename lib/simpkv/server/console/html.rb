@@ -37,7 +37,8 @@ module Simpkv
         # @return [String] the address of this page with other parameters; nil removes one
         def here(**changes)
           query = request.GET.merge(changes.transform_keys(&:to_s)).compact
-          path = Rack::Utils.escape_path(request.path_info)
+          path = Api.path(*env.fetch(Gate::SEGMENTS))
+          path += '/' if request.path_info.end_with?('/')
           query.empty? ? path : "#{path}?#{Rack::Utils.build_query(query)}"
         end
 
