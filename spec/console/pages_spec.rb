@@ -38,6 +38,21 @@ RSpec.describe 'The pages of the console' do
     )
   end
 
+  # A client of the API gets a problem in JSON for the same request.
+  it 'say on a page why a request is refused before it comes to one' do
+    form = ['POST /keys/a', { 'Content-Type' => 'text/plain', 'Content-Length' => 2_000_000 }, 'x' * 2_000_000]
+    { 400 => ['GET /nodes/%zz', {}], 403 => ['GET /nodes', { 'Origin' => 'http://evil.example' }],
+      421 => ['GET /nodes', { 'Host' => 'evil.example' }], 413 => form }.each do |status, (line, headers, body)|
+      answer = exchange(line, headers.merge('Accept' => 'text/html'), body.to_s)
+      expect(answer).to have_attributes(status: status, headers: include(
+        'content-type' => 'text/html; charset=utf-8', 'content-security-policy' => include("script-src 'self'")
+      ), body: include('class="problem"').and(match(/simpkv [\d.]+</)))
+      expect(exchange(line, headers, body.to_s)).to have_attributes(
+        status: status, headers: include('content-type' => 'application/problem+json')
+      )
+    end
+  end
+
   # The link used to lead to the page of `a`.
   it 'have links to names with characters that mean something in an address' do
     name = 'a?b#c&d;e%41+f [x]'

@@ -36,6 +36,8 @@ module Simpkv
       # The pages of the menu, by path.
       MENU = { '/' => 'Overview', '/nodes' => 'Nodes', '/facts' => 'Facts', '/resources' => 'Resources',
                '/query' => 'Query', '/keys/' => 'Keys', '/rules' => 'Rules', '/access' => 'Access' }.freeze
+      # A key of the environment of Rack: the {Problem} of a request that is refused before it comes to a page.
+      REFUSED = 'simpkv.refused'
       # Of requests that pages take.
       METHODS = %w[GET HEAD POST].freeze
       private_constant :FOLDER, :ASSETS, :HEADERS, :MENU, :METHODS
@@ -65,6 +67,8 @@ module Simpkv
       end
 
       route do |r|
+        raise env[REFUSED] if env[REFUSED]
+
         check_method
         check_parameters
         check_form if r.post?
@@ -124,6 +128,11 @@ module Simpkv
       # @return [Caller]
       def caller
         env.fetch(Gate::CALLER)
+      end
+
+      # @return [Caller, nil] who the page names as its reader; nil if the request may come from a page of another site
+      def reader
+        caller unless env[REFUSED]
       end
 
       # @param path [String] of the menu

@@ -8,7 +8,8 @@ module Simpkv
     # Sends requests for pages to the {Console}, and all others to the API. A middleware of Rack after {Observation}.
     #
     # Everybody who can connect gets the pages themselves. What they show comes from requests that the console sends to
-    # the API with the caller's rights.
+    # the API with the caller's rights. A request that is refused before it comes to a page has a page as its answer, if
+    # it comes from a browser.
     class Entrance
       # The pages beside the first one. The API has other paths.
       PAGES = %r{\A/(?:console|nodes|facts|resources|query|keys|rules|access)(?:/|\z)}.freeze
@@ -18,25 +19,36 @@ module Simpkv
       # @param limit [#call] wraps an application so that its bodies have a limit
       def initialize(gate, &limit)
         @gate = gate
-        @pages = limit.call(Console.application(gate))
+        @console = Console.application(gate)
+        @pages = limit.call(@console)
       end
 
       # @param env [Hash{String => Object}] of Rack
       # @return [Array] the response
       # @raise [Problem, Error] the request is refused
       def call(env)
-        return @gate.call(env) unless page?(env)
-
-        @gate.identify(env)
-        @pages.call(env)
+        page?(env) ? visit(env) : @gate.call(env)
       end
 
       private
 
+      def visit(env)
+        @gate.identify(env)
+        @pages.call(env)
+      rescue Problem, Error => e
+        raise unless html?(env)
+
+        @console.call(env.merge(Console::REFUSED => Problem.of(e)))
+      end
+
+      def html?(env)
+        env['HTTP_ACCEPT'].to_s.include?('text/html')
+      end
+
       # Clients of the API find its versions at the root, and browsers the first page.
       def page?(env)
         path = env.fetch('PATH_INFO')
-        path == '/' ? env['HTTP_ACCEPT'].to_s.include?('text/html') : path.match?(PAGES)
+        path == '/' ? html?(env) : path.match?(PAGES)
       end
     end
   end
