@@ -17,7 +17,8 @@ module Simpkv
 
         # @return [String] the token of the caller's forms. It is valid until the service ends
         def token
-          OpenSSL::HMAC.hexdigest('SHA256', SECRET, env.fetch(Gate::CALLER).to_s)
+          caller = env.fetch(Gate::CALLER)
+          OpenSSL::HMAC.hexdigest('SHA256', SECRET, [caller.kind, caller.name].join("\0"))
         end
 
         # @return [String] HTML: the field with the token, for the begin of each form that is sent with POST
