@@ -1,23 +1,13 @@
 # frozen_string_literal: true
 
-require 'json'
 require 'yaml'
 require 'simpkv/document/yaml_bounds'
 require 'simpkv/errors'
+require 'simpkv/native/json_reader'
 
 module Simpkv
   # Reads YAML and JSON as plain data: Hashes, Arrays, Strings, numbers, true, false and nil.
   module PlainYaml
-    # A Hash of JSON that refuses a second value of a name. {yaml} then reads the text, and has the error with the line.
-    class Once < Hash
-      def []=(name, value)
-        raise MalformedError, 'the same name twice' if key?(name)
-
-        super
-      end
-    end
-    private_constant :Once
-
     # @param text [String] YAML with aliases, or JSON
     # @param strict [Boolean] true: refuse YAML that the parser accepts, but of which it loses a part: see {refuse_loss}
     # @param bounded [Boolean] true: refuse aliases and deep nesting, for text of somebody else: see {YamlBounds}
@@ -38,14 +28,14 @@ module Simpkv
       raise MalformedError, "it is neither YAML nor JSON: #{e.class}#{line}", cause: nil
     end
 
-    # YAML reads some JSON in another way: 1e3 is text, and a pair of surrogates is an error.
+    # YAML reads some JSON in another way: 1e3 is text, and a pair of surrogates is an error. {yaml} has the error for a
+    # name that is given twice, with the line.
     def self.json(text, strict)
       return unless text.match?(/\A\s*[\[{]/)
 
       data = Native.parse(text)
-      JSON.parse(text, object_class: Once, max_nesting: false, allow_duplicate_key: true) if strict
-      data
-    rescue MalformedError, JSON::ParserError
+      data unless strict && !JsonReader.unique?(text)
+    rescue MalformedError
       nil
     end
     private_class_method :json
