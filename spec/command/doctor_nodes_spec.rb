@@ -106,6 +106,17 @@ RSpec.describe 'simpkv doctor, with nodes' do
       mend(found.first)
     end
 
+    # Doctor left out all that it says about nodes.
+    it 'finds documents that no node can have' do
+      %w[inventory status].each { |subject| estate.store.put("globals/estate/#{subject}/x<y", '{"value":{}}') }
+      expect(findings).to include(
+        problem('nodes', %r{'x<y' cannot be the name of a key in 'globals/estate/inventory': }, /delete it by hand: /),
+        problem('nodes', %r{'x<y' cannot be the name of a key in 'globals/estate/status': }, /delete it by hand: /)
+      )
+      %w[inventory status].each { |subject| estate.store.delete("globals/estate/#{subject}/x<y") }
+      expect(findings).to eq([])
+    end
+
     it 'finds exports that no record names' do
       estate.store.put('globals/estate/exported/host/gone', Simpkv::Codec.encode([host('gone')]))
       estate.store.put('globals/estate/exported/sshkey/web1', Simpkv::Codec.encode([host('web1')]))

@@ -131,6 +131,20 @@ RSpec.describe 'The pages about facts' do
     expect(text(page('/facts/many'))).to include('1 to 50 of 501')
   end
 
+  # The answer named the document, and not what to do.
+  it 'name a document that no node can have, which keeps the index from answering, and what to do about it' do
+    save('web1', 'kernel' => 'Linux')
+    store.put('globals/estate/status/x"<img src=x>', store.get('globals/estate/status/web1'))
+    why = %r{globals/estate/status': key 'x"<img src=x>' contains .*delete it by hand: the file of this path below}
+    response = page('/facts')
+    expect([response.status, text(response)]).to match([503, why])
+    expect(response).to harmless
+    expect(client.get('/readyz').data['index']).to include('ok' => false, 'error' => why)
+    expect(service.log).to match(why)
+    store.delete('globals/estate/status/x"<img src=x>')
+    eventually { page('/facts').status == 200 }
+  end
+
   context 'without queries' do
     let(:section) { { 'query_workers' => 0 } }
 

@@ -25,6 +25,7 @@ module Simpkv
       # @param estate [Estate]
       def initialize(estate)
         @estate = estate
+        @misnamed = Misnamed.new(estate)
       end
 
       # Lists the nodes.
@@ -44,9 +45,11 @@ module Simpkv
       # @yieldparam why [String]
       # @return [Hash{String => Snapshot}] by the names of the nodes
       # @raise [MalformedError] without a block: a document is malformed; names the key
+      # @raise [MalformedError] no node can have one of the names: see {Misnamed#refuse}
       # @raise [MissingError] a document is missing, or hidden, that the inventory names
       # @raise [Error] the store cannot read a document
       def of(certnames, known = {}, &block)
+        certnames.each { |name| @misnamed.refuse(name) }
         records = named(@estate.inventory, certnames, &block)
         statuses = named(@estate.statuses, certnames, &block)
         same = certnames.select { |name| same?(known[name], records[name], statuses[name]) }

@@ -23,6 +23,12 @@ module Simpkv
         return if look_at_plain.any?
 
         look_at_record
+        look_at_documents if look_at_names.empty?
+      end
+
+      private
+
+      def look_at_documents
         @paths = backend.store.tree(Estate::FOLDER, values: false, required: false)[:keys].keys
         @paths.reject! { |path| File.basename(path) == Estate::MARKER }
         @records = read_records
@@ -31,8 +37,6 @@ module Simpkv
 
         findings.ok('nodes', "#{Output.count(@records.length, 'node')}, #{Output.count(@paths.length, 'document')}")
       end
-
-      private
 
       # The other checks cannot read plain documents of an encrypted estate.
       def look_at_plain
@@ -60,6 +64,14 @@ module Simpkv
 
         findings.warning('nodes', "the estate does not record 'encrypt: #{mode}': a process with other options may " \
                                   'store plain documents in it', "#{simpkv('rekey')}, when all processes have it")
+      end
+
+      # No other check, and no index, can read these.
+      def look_at_names
+        wrong = Estate::Misnamed.new(@estate).all
+        each_named(wrong.sort, 'names') do |why|
+          findings.problem('nodes', why, "another program has stored this document: #{Estate::Misnamed::REMEDY}")
+        end
       end
 
       def read_records
