@@ -13,7 +13,7 @@ module Changed
     'lib/simpkv/cli/directory/' => %w[spec/command/init_spec.rb spec/integration/{schema,directory_setup}_spec.rb],
     'lib/simpkv/cli/encryption/' => %w[spec/command/encryption_spec.rb],
     'lib/simpkv/cli/estate/' => %w[spec/command/{access,node*,rule*}_spec.rb],
-    'lib/simpkv/cli/doctor/' => %w[spec/command/doctor*_spec.rb],
+    'lib/simpkv/cli/doctor/' => %w[spec/command/{doctor*,runbook}_spec.rb],
     'lib/simpkv/cli/puppetdb/' => %w[spec/command/import_puppetdb_spec.rb],
     'lib/simpkv/cli/transfer/' => %w[spec/command/transfer*_spec.rb spec/command/import_{consul,eyaml,vault}_spec.rb],
     'lib/simpkv/cli/commands/import_' => %w[spec/command/import_*_spec.rb],
@@ -23,6 +23,7 @@ module Changed
     'lib/simpkv/document/rich_data' => %w[spec/functions/rich_data_spec.rb spec/conformance/values_spec.rb
                                           spec/estate/exports*_spec.rb spec/command/{base,puppet}_spec.rb],
     'lib/simpkv/document/' => %w[spec/unit/{codec,native,plain_yaml,versions}*_spec.rb spec/conformance/values_spec.rb],
+    'lib/simpkv/errors' => %w[spec/unit spec/command/{errors,runbook}_spec.rb],
     'lib/simpkv/estate/puppetdb_data' => %w[spec/command/import_puppetdb_spec.rb spec/server/pdb_commands_spec.rb],
     'lib/simpkv/estate/snapshots' => %w[spec/query/builder_spec.rb],
     'lib/simpkv/estate' => %w[spec/unit/estate_*_spec.rb spec/estate],
@@ -47,6 +48,8 @@ module Changed
     'lib/' => %w[spec/unit], 'ext/simpkv/' => %w[spec/unit/{binding,native,store,memory,codec}*_spec.rb],
     'schema/' => %w[spec/integration/{schema,directory_setup}_spec.rb], 'bin/' => %w[spec/package/commands_spec.rb],
     'examples/console/' => %w[spec/console/browser_spec.rb spec/package/commands_spec.rb],
+    'examples/monitoring/' => %w[spec/server/monitoring_spec.rb spec/package/documentation_spec.rb],
+    'rakelib/runbook' => %w[spec/command/runbook_spec.rb],
     'examples/' => %w[spec/package/commands_spec.rb], 'docs/' => %w[spec/unit/documentation_spec.rb],
     'README.md' => %w[spec/unit/documentation_spec.rb], 'CONTRIBUTING.md' => %w[spec/unit/documentation_spec.rb]
   }.freeze

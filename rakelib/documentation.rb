@@ -5,9 +5,13 @@ require 'simpkv/config'
 require 'simpkv/config/site_file'
 
 # Writes the generated pages: docs/configuration.md from the definitions of the options, docs/simpkv.1 from the
-# commands, REFERENCE.md from the docstrings of the functions.
+# commands, REFERENCE.md from the docstrings of the functions, docs/runbook.md from what the code can report.
 module Documentation
   ROOT = File.expand_path('..', __dir__)
+
+  # The pages, and the methods that make them.
+  PAGES = { 'docs/simpkv.1' => :manual, 'docs/configuration.md' => :configuration, 'docs/runbook.md' => :runbook,
+            'REFERENCE.md' => :reference }.freeze
 
   # The tables of docs/configuration.md.
   module Tables
@@ -40,6 +44,12 @@ module Documentation
   # @return [String] docs/simpkv.1
   def self.manual
     Manual.page
+  end
+
+  # @return [String] docs/runbook.md
+  def self.runbook
+    require_relative 'runbook'
+    Runbook.page
   end
 
   # @return [String] REFERENCE.md

@@ -2,6 +2,7 @@
 
 require 'fileutils'
 require 'tmpdir'
+require 'yaml'
 require_relative '../support/packages'
 
 # Runs the commands of a page as a reader does, in a folder of their own.
@@ -128,6 +129,20 @@ RSpec.describe 'The commands' do
       expect(said).not_to match(/Error: (?!Facter)/)
       expect(said.lines.grep(/^ssh-ed25519/)).to match([/ felix@laptop$/])
       expect(File.exist?("#{folder}/ssh")).to be(false)
+    end
+  end
+
+  it 'of docs/monitoring.md check and test the alerts, and ask a store in files that has no problem' do
+    Dir.mktmpdir do |folder|
+      config = File.join(folder, 'simpkv.yaml')
+      backend = { 'type' => 'file', 'id' => 'site', 'root_path' => File.join(folder, 'keys') }
+      File.write(config, { 'backends' => { 'default' => backend } }.to_yaml)
+      checks, asking = ['With Prometheus', 'Without Prometheus'].map { |heading| commands('monitoring.md', heading) }
+      checks.gsub!('examples/', "#{Packages::ROOT}/examples/")
+      script = "#{checks}export SIMPKV_CONFIG=#{config}\nsimpkv init\n#{asking}unset SIMPKV_CONFIG\n"
+      said = run_commands(script, folder)
+      expect(said).to match(/SUCCESS: \d+ rules found/).and match(/^  SUCCESS$/)
+        .and match(/^backend: +file/).and include('ok       nodes: 0 nodes')
     end
   end
 end
