@@ -106,6 +106,16 @@ RSpec.describe 'The commands' do
     end
   end
 
+  it 'of docs/moving.md write values for other programs' do
+    Dir.mktmpdir do |folder|
+      script = commands('moving.md', 'Values for other programs').gsub('/tmp/values', "#{folder}/values")
+      said = run_commands(script, folder)
+      expect(said.lines(chomp: true)).to include('https://app1.example.org', 'simpkv: 2 keys exported')
+      expect(said).not_to include('correct horse')
+      expect(File.exist?("#{folder}/values")).to be(false)
+    end
+  end
+
   it 'of docs/rotation.md make a password, keep it, and replace it after 91 days' do
     Dir.mktmpdir do |folder|
       script = commands('rotation.md', 'Rotation in five minutes').gsub('/tmp/rotation', "#{folder}/rotation")

@@ -4,6 +4,7 @@ require 'simpkv/cli/command'
 require 'simpkv/cli/data_file'
 require 'simpkv/cli/transfer/endpoint'
 require 'simpkv/cli/transfer/export_file'
+require 'simpkv/cli/transfer/plain_export'
 require 'simpkv/cli/progress'
 
 module Simpkv
@@ -21,14 +22,24 @@ module Simpkv
           text, also those of an encrypted backend, unless --raw is given. With --raw, documents are as they are stored,
           and an encrypted one can be read only under its own key of a backend with the same type and id, as long as its
           encryption key exists. Refuses an export without keys with 66, unless --allow-empty is given.
+
+          With --folder, writes the keys of a folder. With --format, writes the values of one environment, or of the
+          global keys, for other programs: hiera makes a file of Hiera, in which app1/url is called app1::url; json an
+          object; env lines APP1_URL='...' for a shell. Names are relative to the folder. These have no metadata, and
+          simpkv import does not read them. Names the keys that cannot be written so, and leaves them out: Sensitive
+          values, unless --show-secrets is given, bytes, and names that become equal. Exits with 65 then.
         TEXT
         EXAMPLES = {
           'simpkv export site.jsonl' => 'Everything',
           'simpkv export -e dev | gpg -e -r ops > dev.gpg' => 'An environment, encrypted',
+          'simpkv export --format hiera --folder hiera/common --show-secrets common.yaml' =>
+            'The keys that simpkv::lookup_key finds in a folder, as a file of Hiera',
+          'simpkv export --format env --folder app1 --prefix APP1_ app1.env' => 'Variables for a shell: . ./app1.env',
           'simpkv export --raw backup.jsonl' => 'Everything, with encrypted documents as they are stored'
         }.freeze
 
         def run(file = nil)
+          check_format
           backend.raw if @raw
           check_environment unless @allow_empty
           errors = {}
@@ -44,21 +55,55 @@ module Simpkv
         def define(parser)
           parser.on('--raw', 'leave documents encrypted') { @raw = true }
           parser.on('--force', 'replace FILE') { @force = true }
+          parser.on('--format FORMAT', ['simpkv', *PlainExport::FORMATS], 'simpkv, hiera, json or env') do |format|
+            @format = format unless format == 'simpkv'
+          end
+          parser.on('--folder FOLDER', 'only the keys of a folder') { |folder| @folder = folder }
+          parser.on('--show-secrets', 'with hiera, json and env: write Sensitive values too') { @reveal = true }
+          parser.on('--prefix TEXT', 'with env: the beginning of the names') { |text| @prefix = text }
           parser.on('--allow-empty', 'write an export without keys') { @allow_empty = true }
         end
 
+        def check_format
+          raise Failure.new('--raw is for the format simpkv', Failure::USAGE) if @raw && @format
+          raise Failure.new('--prefix is for the format env', Failure::USAGE) if @prefix && @format != 'env'
+        end
+
+        # The formats of other programs have the keys of one environment.
+        def roots
+          @folder || @format ? [backend.path(@folder || '/')] : super
+        rescue InvalidError, TooLargeError => e
+          raise Failure.new(e.message, Failure::USAGE)
+        end
+
+        # @return [Integer] the number of keys
         def write(stream, errors)
-          ExportFile.write(stream, backend) do |add|
-            count = 0
-            Progress.of('exporting') do |progress|
-              Endpoint.new(backend, 1, :source).each(roots, errors) do |path, document|
-                add.call(path, document)
-                count += 1
-                progress.advance
-              end
-            end
-            refuse_empty(errors) if count.zero?
+          return write_plain(stream, errors) if @format
+
+          ExportFile.write(stream, backend) { |add| each(errors) { |path, document| add.call(path, document) } }
+        end
+
+        def write_plain(stream, errors)
+          export = PlainExport.new(@format, roots.first, @reveal, @prefix.to_s)
+          each(errors) do |path, document|
+            export.add(path, document)
+          rescue PlainExport::Unfit, MalformedError => e
+            errors[path] = e.message
           end
+          stream.write(export.text { |path, why| errors[path] = why })
+          export.length
+        end
+
+        def each(errors)
+          count = 0
+          Progress.of('exporting') do |progress|
+            Endpoint.new(backend, 1, :source).each(roots, errors) do |path, document|
+              yield path, document
+              count += 1
+              progress.advance
+            end
+          end
+          refuse_empty(errors) if count.zero?
         end
 
         def refuse_empty(errors)

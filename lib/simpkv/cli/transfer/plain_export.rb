@@ -1,0 +1,149 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/output'
+
+module Simpkv
+  module Cli
+    # Values in a form of other programs, without metadata: a file of Hiera, a JSON object, or variables for a shell.
+    # Collects all keys first, because names may become equal.
+    class PlainExport
+      # The form of a value cannot hold it.
+      class Unfit < StandardError; end
+
+      FORMATS = %w[hiera json env].freeze
+
+      # Variables that a shell or the dynamic loader obeys.
+      OBEYED = /\A(PATH|IFS|ENV|CDPATH|PS4|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|BASH.*|LD_.*)\z/.freeze
+      NAME = /\A[A-Z_][A-Z0-9_]*\z/.freeze
+      private_constant :OBEYED, :NAME
+
+      # @param format [String] one of {FORMATS}
+      # @param root [String] the path of the folder to which the names are relative
+      # @param reveal [Boolean] whether to write Sensitive values, in plain text
+      # @param prefix [String] of variables
+      def initialize(format, root, reveal, prefix)
+        @format = format
+        @root = root
+        @reveal = reveal
+        @prefix = prefix
+        @values = Hash.new { |all, name| all[name] = {} }
+        @secret = []
+      end
+
+      # Takes a key, unless it has expired.
+      #
+      # @param path [String]
+      # @param document [String]
+      # @return [void]
+      # @raise [Unfit] the key cannot be written: why, without its value
+      # @raise [MalformedError]
+      def add(path, document)
+        return if Versions.expired?(document)
+
+        name = name(path.delete_prefix("#{@root}/"))
+        decoded = RichData.decode(document)
+        value = decoded[:value]
+        value = bare(value, name) if decoded[:encoding]
+        @values[name][path] = written(value)
+      end
+
+      # @return [Integer] the number of keys in {text}
+      def length
+        single.length
+      end
+
+      # @return [String] the content of the file
+      # @yieldparam path [String] of a key that is left out
+      # @yieldparam why [String]
+      def text
+        @values.each do |name, keys|
+          keys.each_key { |path| yield path, "#{keys.length} keys would be called '#{name}'" } if keys.length > 1
+        end
+        send(@format, single.sort.to_h)
+      end
+
+      private
+
+      # @return [Hash{String => Object}] the values whose names no other key has
+      def single
+        @values.select { |_, keys| keys.length == 1 }.transform_values { |keys| keys.values.first }
+      end
+
+      def name(key)
+        return key.gsub('/', '::') if @format == 'hiera'
+        return key unless @format == 'env'
+
+        name = "#{@prefix}#{key}".upcase.gsub(/[^A-Z0-9_]/, '_')
+        raise Unfit, "'#{name}' is no name of a variable: --prefix puts a word before it" unless name.match?(NAME)
+        raise Unfit, "'#{name}' is a variable that a shell obeys: --prefix puts a word before it" if name.match?(OBEYED)
+
+        name
+      end
+
+      # @return [Object] the value without types of Puppet; the whole value may be bytes
+      def bare(value, name)
+        revealed = revealed(value)
+        unless revealed == value
+          raise Unfit, 'it is Sensitive: --show-secrets writes it in plain text' unless @reveal
+
+          @secret |= [name] if RichData.object?(value, 'Sensitive')
+        end
+        revealed = RichData.bytes(revealed) if RichData.object?(revealed, 'Binary')
+        return revealed unless RichData.any?(revealed)
+
+        raise Unfit, 'it has a part of a type of Puppet, such as a Binary or a Timestamp'
+      end
+
+      def revealed(data)
+        RichData.replace(data, 'Sensitive') { |object| revealed(object[RichData::CONTENT]) }
+      end
+
+      # @return [Object] the value as the form has it
+      def written(value)
+        bytes = RichData.binary?(value)
+        raise Unfit, 'it is bytes, not text' if bytes && @format != 'hiera'
+        return value if @format == 'json' || bytes
+
+        @format == 'hiera' ? literal(value) : word(value)
+      end
+
+      # Hiera would interpolate it.
+      def literal(value)
+        case value
+        when String then value.gsub('%{', "%{literal('%')}{")
+        when Array then value.map { |member| literal(member) }
+        when Hash then value.to_h { |name, member| [literal(name), literal(member)] }
+        else value
+        end
+      end
+
+      # @return [String] a word that a shell reads as the value
+      def word(value)
+        value = Native.generate(value) if value.is_a?(Array) || value.is_a?(Hash)
+        raise Unfit, 'it has the character U+0000, which no variable can hold' if value.to_s.include?("\0")
+
+        "'#{value.to_s.gsub("'") { "'\\''" }}'"
+      end
+
+      # With an option that makes the values of Sensitive keys Sensitive again.
+      def hiera(values)
+        require 'yaml'
+        options = values['lookup_options']
+        if @secret.any? && (options.nil? || options.is_a?(Hash))
+          secret = @secret.sort.to_h { |name| [name, { 'convert_to' => 'Sensitive' }] }
+          values = values.merge('lookup_options' => secret.merge(options || {}))
+        end
+        values.to_yaml(line_width: -1)
+      end
+
+      def json(values)
+        require 'json'
+        "#{UnsafeCharacters.escaped_in_json(JSON.pretty_generate(values))}\n"
+      end
+
+      def env(values)
+        values.map { |name, word| "#{name}=#{word}\n" }.join
+      end
+    end
+  end
+end
