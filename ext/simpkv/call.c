@@ -201,3 +201,8 @@ VALUE skv_rb_to_data(skv_rb_call *call)
 {
     return skv_rb_utf8(skv_reply_data(call->reply), skv_reply_size(call->reply));
 }
+
+VALUE skv_rb_to_parsed(skv_rb_call *call)
+{
+    return rb_funcall(skv_rb_native, rb_intern("parse"), 1, skv_rb_to_data(call));
+}

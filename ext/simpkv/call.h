@@ -61,6 +61,9 @@ void skv_rb_run(skv_rb_call *call);
 /* The data of the reply, as a String. */
 VALUE skv_rb_to_data(skv_rb_call *call);
 
+/* The data of the reply, which are JSON, as objects of Ruby. */
+VALUE skv_rb_to_parsed(skv_rb_call *call);
+
 /* A cancel handle that the calling thread's interrupts fire, or that a watch of its flag fires: see call.c. The caller
  * gives it back, even if it raises, and keeps `thread` on its stack until then. skv_rb_fire_cancel() is the unblocking
  * function for rb_nogvl(), with RB_NOGVL_UBF_ASYNC_SAFE. */

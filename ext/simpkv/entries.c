@@ -40,11 +40,6 @@ static int run_password(skv_rb_call *call)
                               call->timeout_ms, call->cancel, call->reply);
 }
 
-static VALUE to_parsed(skv_rb_call *call)
-{
-    return rb_funcall(skv_rb_native, rb_intern("parse"), 1, skv_rb_to_data(call));
-}
-
 static VALUE to_yes_or_no(skv_rb_call *call)
 {
     return skv_reply_number(call->reply) == 1 ? Qtrue : Qfalse;
@@ -65,7 +60,8 @@ static VALUE to_done(skv_rb_call *call)
 static VALUE read_entries(VALUE self, int (*run)(skv_rb_call *), VALUE dn, VALUE attributes, VALUE timeout_ms)
 {
     VALUE packed = rb_str_buf_new(256);
-    skv_rb_call call = {.run = run, .convert = to_parsed, .key = skv_rb_bytes(dn), .timeout_ms = NUM2LL(timeout_ms)};
+    skv_rb_call call = {
+        .run = run, .convert = skv_rb_to_parsed, .key = skv_rb_bytes(dn), .timeout_ms = NUM2LL(timeout_ms)};
 
     Check_Type(attributes, T_ARRAY);
     for (long i = 0; i < RARRAY_LEN(attributes); i++)

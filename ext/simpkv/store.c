@@ -117,6 +117,23 @@ static VALUE native_kind(VALUE self, VALUE key, VALUE timeout_ms)
     return skv_rb_perform(self, &call);
 }
 
+static int run_stat(skv_rb_call *call)
+{
+    return skv_stat(call->native->store, SKV_RB_BYTES(call->key), call->flags, call->timeout_ms, call->cancel,
+                    call->reply);
+}
+
+static VALUE native_stat(VALUE self, VALUE key, VALUE count, VALUE timeout_ms)
+{
+    skv_rb_call call = {.run = run_stat,
+                        .convert = skv_rb_to_parsed,
+                        .key = skv_rb_bytes(key),
+                        .flags = RTEST(count) ? SKV_STAT_COUNT : 0,
+                        .timeout_ms = NUM2LL(timeout_ms)};
+
+    return skv_rb_perform(self, &call);
+}
+
 /* ---- Writing: each notes what an interrupted call may have done, for its repetition ---- */
 
 static VALUE to_boolean(skv_rb_call *call)
@@ -265,6 +282,7 @@ void skv_rb_init_store(VALUE native)
     rb_define_method(class, "get", native_get, 3);
     rb_define_method(class, "get_decoded", native_get_decoded, 4);
     rb_define_method(class, "kind", native_kind, 2);
+    rb_define_method(class, "stat", native_stat, 3);
     rb_define_method(class, "put", native_put, 6);
     rb_define_method(class, "delete", native_delete, 3);
     rb_define_method(class, "deletetree", native_deletetree, 2);

@@ -12,7 +12,7 @@ module Simpkv
         uid, name = @user
         return name if uid == Process.euid
 
-        name = name_of(Process.euid)
+        name = user_name(Process.euid)
         @user = [Process.euid, name].freeze
         name
       end
@@ -29,9 +29,9 @@ module Simpkv
         Socket.gethostname
       end
 
-      private
-
-      def name_of(uid)
+      # @param uid [Integer]
+      # @return [String] the name of a user; the number of one without a name
+      def user_name(uid)
         require 'etc'
         Etc.getpwuid(uid).name
       rescue ArgumentError

@@ -1,5 +1,8 @@
 # frozen_string_literal: true
 
+require 'simpkv/audit'
+require 'simpkv/document/stored_form'
+
 module Simpkv
   # A key/value store: documents (byte strings) under paths such as `environments/production/app1/password`.
   # Thread-safe. Each failure raises a subclass of {Error}.
@@ -100,6 +103,32 @@ module Simpkv
     # @raise [DeniedError] it cannot be determined
     def kind(key)
       @native.kind(key, call_timeout)
+    end
+
+    # Describes a key or a folder by what its storage knows of it, without decrypting a document. No part of a value is
+    # in the result. Times are UTC, to the second, in the form of RFC 3339.
+    #
+    # @param key [String]
+    # @param count [Boolean] whether to count what is directly below a folder: one list, without documents
+    # @param document [Boolean] whether to read the document of a key as it is stored, for {StoredForm.facts}, which are
+    #   left out if it may not be read
+    # @return [Hash{String => Object}] with the members that the storage has, and shows to this identity:
+    #   - `kind`, 'key' or 'folder'
+    #   - `modified_at`, of a key the last write; of a folder in files, the last name that was added or removed
+    #   - `modified_by`, `created_by` (DNs) and `created_at`, of a directory. In files, `created_at` of folders
+    #   - `size` and `owner`, of files: bytes, and the user who owns the file, who need not be its writer
+    #   - `keys` and `folders`, with `count`, expired keys included; `unreadable`, the entries whose kind is hidden
+    #   - the members of {StoredForm.facts}, with `document`
+    # @raise [NotFoundError] there is neither a key nor a folder
+    # @raise [DeniedError] it cannot be determined
+    # @example
+    #   store.stat('globals/greeting')
+    #   # => {'kind' => 'key', 'modified_at' => '2026-11-26T00:38:24Z', 'size' => 32, 'owner' => 'puppet'}
+    def stat(key, count: false, document: false)
+      facts = @native.stat(key, count, call_timeout)
+      uid = facts.delete('uid')
+      facts['owner'] = Audit.user_name(uid) if uid
+      document && facts['kind'] == 'key' ? facts.merge(stored_form(key)) : facts
     end
 
     # Stores a document, with the folders that it needs. Writes nothing if the stored document is equal to it.
@@ -402,6 +431,13 @@ module Simpkv
       raise if required
 
       { keys: {}, folders: [], errors: {} }
+    end
+
+    # @return [Hash{String => Object}]
+    def stored_form(key)
+      StoredForm.facts(get(key))
+    rescue DeniedError
+      {}
     end
 
     # The time for a call which its option bounds as a whole.

@@ -86,6 +86,12 @@ RSpec.describe 'A plugin' do
     )
   end
 
+  it 'does not tell when a key was changed' do
+    require 'simpkv/adapter'
+    layer = Simpkv::Layer.new(Simpkv::Adapter::PluginBackend.new(Object.new))
+    expect { layer.stat('globals/k', document: true) }.to raise_error(Simpkv::Error, /plugin does not tell when/)
+  end
+
   it 'has its keys and folders in the list' do
     expect(world.call('simpkv::list', 'a')).to eq('keys' => { 'k' => { 'value' => 'v' } }, 'folders' => ['f'])
   end

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'time'
 require_relative '../support/ldap_store'
 
 Directories::ALL.each do |server, layout, tags|
@@ -60,6 +61,21 @@ Directories::ALL.each do |server, layout, tags|
         store.put(key, '{"value":1}')
         expect([name, requests { expect(store.put(key, '{"value":1}')).to be(false) }]).to eq([name, 1])
       end
+    end
+
+    it 'are described by the times and identities of their entries, and so are folders' do
+      before = Time.now.utc - 1
+      store.put('globals/facts/key', document('hush'))
+      user = DirectoryServer::USER_DN.delete(' ')
+      facts = store.stat('globals/facts/key', document: true)
+      expect(facts).to include('kind' => 'key', 'size' => document('hush').bytesize, 'encrypted' => false)
+      expect(store.stat('globals/facts', count: true)).to include('kind' => 'folder', 'keys' => 1, 'folders' => 0)
+      [facts, store.stat('globals/facts'), store.stat('globals')].each do |each|
+        expect(each.values_at('created_by', 'modified_by').map { |dn| dn.delete(' ') }).to all(eq(user))
+        expect(each.values_at('created_at', 'modified_at').map { |time| Time.iso8601(time) })
+          .to all(be_between(before.floor, Time.now + 1))
+      end
+      expect { store.stat('globals/facts/none') }.to raise_error(Simpkv::NotFoundError, %r{'globals/facts/none'})
     end
 
     # Both hung forever.

@@ -33,6 +33,8 @@ module StoreOperations
   ALL = [
     Operation.new('get', BEFORE['a'], {}, ->(store) { store.get(a) }),
     Operation.new('exist?', true, {}, ->(store) { store.exist?("#{PLACE}/tree") }),
+    Operation.new('stat', ['folder', 2, 1], {},
+                  ->(store) { store.stat("#{PLACE}/tree", count: true).values_at('kind', 'keys', 'folders') }, true),
     Operation.new('list',
                   { keys: { 'x' => BEFORE['tree/x'], 'y' => BEFORE['tree/y'] }, folders: ['deep'], errors: {} }, {},
                   ->(store) { store.list("#{PLACE}/tree") }, true),

@@ -108,6 +108,8 @@ RSpec.describe Simpkv::AuditedStore do
       expect(audited.get('globals/none', required: false)).to be_nil
       expect { audited.get('globals/none') }.to raise_error(Simpkv::NotFoundError)
       expect([audited.exist?('globals/a'), audited.kind('globals/none')]).to eq([true, nil])
+      expect(audited.stat('globals', count: true)).to include('keys' => 1, 'kind' => 'folder')
+      expect { audited.stat('globals/none') }.to raise_error(Simpkv::NotFoundError)
       expect(audited.get_many(%w[globals/a globals/none])['globals/a']).to eq(document(1))
       expect(audited.list('globals') { |name, _| name }[:keys]).to eq('a' => 'a')
       expect(audited.tree('')[:keys]).to eq('globals/a' => document(1))
@@ -115,8 +117,8 @@ RSpec.describe Simpkv::AuditedStore do
       expect(audited.list('environments', required: false)[:keys]).to eq({})
       expect(operations).to eq(
         ['get global:a found', 'get global:none absent', 'get global:none absent', 'exists global:a found',
-         'exists global:none absent', 'get_many global:a found', 'get_many global:none absent', 'list global: found',
-         'tree : found', 'list global:none absent', 'list : found']
+         'exists global:none absent', 'stat global: found', 'stat global:none absent', 'get_many global:a found',
+         'get_many global:none absent', 'list global: found', 'tree : found', 'list global:none absent', 'list : found']
       )
       expect(lines.map { |line| line['count'] }.compact).to eq([1, 1, 0])
     end

@@ -43,6 +43,28 @@ RSpec.describe Simpkv::Store, 'in files' do
     expect([after.uid, after.gid, after.mode]).to eq([before.uid, before.gid, before.mode])
   end
 
+  it 'describes keys and folders by their files, without a value' do
+    store.put('globals/f/k', '{"value":"hush"}')
+    File.utime(0, Time.utc(2026, 2, 28, 23, 59, 59.9r), path('globals/f/k'))
+    owner = Etc.getpwuid(Process.euid).name
+    facts = { 'kind' => 'key', 'modified_at' => '2026-02-28T23:59:59Z', 'size' => 16, 'owner' => owner }
+    expect(store.stat('globals/f/k')).to eq(facts)
+    expect(store.stat('globals/f/k', count: true, document: true))
+      .to eq(facts.merge('encrypted' => false, 'versions' => 1))
+    expect(store.stat('globals/f', count: true, document: true))
+      .to include('kind' => 'folder', 'owner' => owner, 'keys' => 1, 'folders' => 0)
+    expect(store.stat('globals')).not_to include('keys', 'size')
+    expect { store.stat('globals/x') }.to raise_error(Simpkv::NotFoundError, %r{no key or folder '.*/globals/x'})
+    expect { store.stat('') && store.stat('../x') }.to raise_error(Simpkv::InvalidError)
+  end
+
+  # As another user than root, it looks at a file of its own.
+  it 'shows the number of an owner without a name' do
+    store.put('globals/k', 'd')
+    File.chown(4_000_000, nil, path('globals/k')) if Process.euid.zero?
+    expect(store.stat('globals/k')['owner']).to eq(Process.euid.zero? ? '4000000' : Etc.getpwuid.name)
+  end
+
   it 'leaves no other file behind' do
     3.times { |i| store.put('globals/k', "document #{i}") }
     expect(names_in('globals')).to eq(['k'])

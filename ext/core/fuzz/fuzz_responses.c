@@ -132,7 +132,7 @@ static void call_on_entry(int which, skv_reply *reply)
 static void call(uint8_t which, skv_reply *reply)
 {
     store = stores[(which & HEX) != 0];
-    switch ((which & ~HEX) % 19) {
+    switch ((which & ~HEX) % 20) {
     case 0:
         skv_get(store, KEY, SKV_GET_ANY, CALL_MS, NULL, reply);
         break;
@@ -172,8 +172,11 @@ static void call(uint8_t which, skv_reply *reply)
     case 9:
         list(skv_tree_open(store, "", 0, 0, CALL_MS, NULL, reply), reply);
         break;
+    case 19:
+        skv_stat(store, KEY, SKV_STAT_COUNT, CALL_MS, NULL, reply);
+        break;
     default:
-        call_on_entry((which & ~HEX) % 19, reply);
+        call_on_entry((which & ~HEX) % 20, reply);
     }
 }
 

@@ -245,6 +245,21 @@ SKV_API skv_status skv_get(skv_store *store, const char *key, size_t key_len, in
 SKV_API skv_status skv_exists(skv_store *store, const char *key, size_t key_len, int64_t timeout_ms, skv_cancel *cancel,
                               skv_reply *reply);
 
+/*
+ * Describes a key or a folder, and reads no document: the data are JSON, an object with these members, as far as the
+ * storage has them and shows them to this identity. Times are UTC, to the second: "2026-11-26T00:38:24Z".
+ *   "kind"         "key" or "folder"
+ *   "modified_at"  of a key: the last write. Of a folder in files: the last name that was added or removed
+ *   "modified_by", "created_at", "created_by"   in a directory: the DNs of identities. In files, "created_at" of
+ * folders "size", "uid"  in files: the bytes of the document, the number of the owner of the file or folder "keys",
+ * "folders", "unreadable"   with SKV_STAT_COUNT, of a folder: what is directly below it, expired keys included; the
+ * entries of which the server does not show what they are SKV_OK, SKV_NOT_FOUND. `timeout_ms` is also for each page of
+ * what is counted, as in skv_list_next().
+ */
+#define SKV_STAT_COUNT 1 /* a flag */
+SKV_API skv_status skv_stat(skv_store *store, const char *key, size_t key_len, int flags, int64_t timeout_ms,
+                            skv_cancel *cancel, skv_reply *reply);
+
 /* The conditions of skv_put() and skv_delete(). */
 #define SKV_PUT_ANY 0    /* always */
 #define SKV_PUT_ABSENT 1 /* only if the key does not exist: else SKV_EXISTS */

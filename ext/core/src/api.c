@@ -1,6 +1,7 @@
 #include "file/store.h"
 #include "ldap/store.h"
 #include "name/key.h"
+#include "store/count.h"
 
 #include <string.h>
 
@@ -91,6 +92,26 @@ skv_status skv_exists(skv_store *store, const char *key, size_t key_len, int64_t
     if (status != SKV_OK)
         return status;
     return store->ops->exists(store, &call.key, &call.deadline, reply);
+}
+
+skv_status skv_stat(skv_store *store, const char *key, size_t key_len, int flags, int64_t timeout_ms,
+                    skv_cancel *cancel, skv_reply *reply)
+{
+    json_t *facts = NULL;
+    key_call call;
+    skv_status status = begin_call(&call, store, key, key_len, timeout_ms, cancel, reply);
+
+    if (status != SKV_OK)
+        return status;
+    if (flags & ~SKV_STAT_COUNT)
+        return skv_fail(reply, SKV_INVALID, "unknown flags %d", flags);
+    status = store->ops->stat(store, &call.key, &facts, &call.deadline, reply);
+    if (status == SKV_OK && flags & SKV_STAT_COUNT && reply->number == SKV_KIND_FOLDER)
+        status = skv_count_below(store, &call.key, timeout_ms, &facts, &call.deadline, reply);
+    if (status == SKV_OK)
+        return skv_json_reply(facts, reply);
+    json_decref(facts);
+    return status;
 }
 
 skv_status skv_put(skv_store *store, const char *key, size_t key_len, const char *document, size_t document_len,

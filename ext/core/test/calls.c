@@ -75,6 +75,12 @@ int64_t kind(const char *key)
     return skv_exists(store, key, strlen(key), LONG_MS, NULL, reply) == SKV_OK ? skv_reply_number(reply) : -1;
 }
 
+int describe(const char *key, int flags)
+{
+    made++;
+    return skv_stat(store, key, strlen(key), flags, LONG_MS, NULL, reply);
+}
+
 void get_gives(const char *key, const char *document)
 {
     get(key);

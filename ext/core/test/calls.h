@@ -23,6 +23,9 @@ int deletetree(const char *folder);
 /* Returns the SKV_KIND_*, or -1 after a failure. */
 int64_t kind(const char *key);
 
+/* Returns the status of a skv_stat() with a flag. */
+int describe(const char *key, int flags);
+
 /* Returns the number of calls so far. */
 long calls_made(void);
 

@@ -59,6 +59,10 @@ static void calls_without_a_reply_a_store_or_a_key_are_refused(void)
     CHECK(skv_get(NULL, "a", 1, SKV_GET_ANY, 0, NULL, reply) == SKV_INVALID);
     CHECK(skv_get(store, NULL, 0, SKV_GET_ANY, 0, NULL, reply) == SKV_INVALID);
     CHECK(skv_exists(NULL, "a", 1, 0, NULL, reply) == SKV_INVALID);
+    CHECK(skv_stat(NULL, "a", 1, 0, 0, NULL, reply) == SKV_INVALID);
+    CHECK(skv_stat(store, NULL, 1, 0, 0, NULL, reply) == SKV_INVALID);
+    CHECK(skv_stat(store, "a", 1, 0, 0, NULL, NULL) == SKV_INVALID);
+    CHECK(skv_stat(store, "a", 1, 2, 0, NULL, reply) == SKV_INVALID);
     CHECK(skv_put(NULL, "a", 1, "d", 1, SKV_PUT_ANY, NULL, 0, 0, NULL, reply) == SKV_INVALID);
     CHECK(skv_delete(NULL, "a", 1, SKV_PUT_ANY, NULL, 0, 0, NULL, reply) == SKV_INVALID);
     CHECK(skv_deletetree(NULL, "a", 1, 0, NULL, reply) == SKV_INVALID);
@@ -83,6 +87,7 @@ static void a_negative_timeout_is_refused_by_every_call(void)
     CHECK(skv_get(store, "a", 1, 4, 0, NULL, reply) == SKV_INVALID);
     CHECK_STR(skv_reply_message(reply), "unknown flags 4");
     CHECK(skv_exists(store, "a", 1, -1, NULL, reply) == SKV_INVALID);
+    CHECK(skv_stat(store, "a", 1, 0, -1, NULL, reply) == SKV_INVALID);
     CHECK(skv_put(store, "a", 1, "d", 1, SKV_PUT_ANY, NULL, 0, -1, NULL, reply) == SKV_INVALID);
     CHECK(skv_delete(store, "a", 1, SKV_PUT_ANY, NULL, 0, -1, NULL, reply) == SKV_INVALID);
     CHECK(skv_deletetree(store, "a", 1, -1, NULL, reply) == SKV_INVALID);

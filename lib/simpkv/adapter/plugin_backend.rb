@@ -28,6 +28,11 @@ module Simpkv
         call(:get, path) if call(:exists, path)
       end
 
+      # @raise [PluginError] always
+      def stat(_path, count: false, document: false) # rubocop:disable Lint/UnusedMethodArgument
+        raise PluginError, 'a third-party plugin does not tell when a key was changed, nor by whom'
+      end
+
       # Stores a document. If the plugin has no method for the condition, reads first: then a write of another process
       # in between is lost.
       #

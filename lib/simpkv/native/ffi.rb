@@ -42,11 +42,12 @@ module Simpkv
     LATEST = number['GET_LATEST']
     STORED = number['GET_STORED']
     NAMES = number['TREE_NAMES']
+    COUNT = number['STAT_COUNT']
     PASSWORD_SET = number['PASSWORD_SET']
     PASSWORD_CHECK = number['PASSWORD_CHECK']
     UPPER = number['KEY_UPPER']
     DOUBLE_MAX = number['DOUBLE_MAX']
-    private_constant :LAYOUTS, :KINDS, :KIND_NAMES, :NAMES, :PASSWORD_SET, :PASSWORD_CHECK, :UPPER, :DOUBLE_MAX
+    private_constant :LAYOUTS, :KINDS, :KIND_NAMES, :NAMES, :COUNT, :PASSWORD_SET, :PASSWORD_CHECK, :UPPER, :DOUBLE_MAX
 
     class << self
       def binding_name
@@ -205,6 +206,10 @@ module Simpkv
 
       def kind(key, timeout_ms)
         KIND_NAMES[call(:skv_exists, key, timeout_ms, wanted: :number)]
+      end
+
+      def stat(key, count, timeout_ms)
+        Native.parse(call(:skv_stat, key, count ? COUNT : 0, timeout_ms, wanted: :data))
       end
 
       def put(key, document, condition, expect, flags, timeout_ms)

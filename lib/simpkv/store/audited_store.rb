@@ -68,6 +68,12 @@ module Simpkv
       read('exists', key, FOUND) { @below.kind(key) }
     end
 
+    # @param how [Hash] as {Store#stat}
+    # @return [Hash{String => Object}] as {Store#stat}
+    def stat(key, **how)
+      read('stat', key, FOUND) { @below.stat(key, **how) }
+    end
+
     # @return [Hash{String => String, Error}] as {Store#get_many}
     def get_many(keys)
       return @below.get_many(keys) unless @reads
@@ -171,7 +177,7 @@ module Simpkv
       begin
         result = yield
         outcome = outcomes[result]
-        more = result.is_a?(Hash) ? %(,"count":#{result[:keys].length + result[:errors].length}) : ''
+        more = listed(result)
         result
       rescue Exception => e # rubocop:disable Lint/RescueException -- it is raised again
         outcome, more = failure(e)
@@ -179,6 +185,13 @@ module Simpkv
       ensure
         write(outcome) { @line.of(operation, path, outcome, now - began, more) }
       end
+    end
+
+    # @return [String] the other members of the line
+    def listed(result)
+      return '' unless result.is_a?(Hash) && result.key?(:errors)
+
+      %(,"count":#{result[:keys].length + result[:errors].length})
     end
 
     # As {#audited}, with a line for each key.

@@ -11,6 +11,10 @@ skv_status skv_key_read(skv_file_call *call);
 /* Sets the reply's number to a SKV_KIND_*. */
 skv_status skv_key_kind(skv_file_call *call);
 
+/* file/stat.c. The operation of skv_store_ops. */
+skv_status skv_file_stat(skv_store *store, const skv_key *key, json_t **facts, skv_deadline *deadline,
+                         skv_reply *reply);
+
 /* file/write.c. Writes the document of call->args. Sets the reply's number to 1 if the file was written. */
 skv_status skv_key_write(skv_file_call *call);
 

@@ -72,6 +72,7 @@ static const skv_store_ops ops = {
     .close = close_file_store,
     .get = get_from_file,
     .exists = exists_in_files,
+    .stat = skv_file_stat,
     .put = put_into_file,
     .del = delete_from_files,
     .create_folder = create_folder_in_files,

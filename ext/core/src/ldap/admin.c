@@ -51,14 +51,6 @@ static json_t *values_tree(const struct berval *values)
     return tree;
 }
 
-static void put_values(json_t **entry, const struct berval *name, const struct berval *values)
-{
-    char *copy = skv_copy_string(name->bv_val, name->bv_len);
-
-    skv_json_put(entry, copy ? copy : "", copy ? values_tree(values) : NULL);
-    skv_free(copy);
-}
-
 /* The values of unknown attributes may be secret. */
 static void wipe_values(const struct berval *values)
 {
@@ -66,27 +58,24 @@ static void wipe_values(const struct berval *values)
         explicit_bzero(values->bv_val, values->bv_len);
 }
 
+static void take_values(void *context, const struct berval *name, const struct berval *values)
+{
+    json_t **entry = context;
+    char *copy;
+
+    if (skv_is_utf8(name->bv_val, name->bv_len)) {
+        copy = skv_copy_string(name->bv_val, name->bv_len);
+        skv_json_put(entry, copy ? copy : "", copy ? values_tree(values) : NULL);
+        skv_free(copy);
+    }
+    wipe_values(values);
+}
+
 /* Puts the attributes of an entry into the tree, and wipes the message's values. `dn` points into the message. Returns
  * LDAP_SUCCESS, or libldap's error. */
 static skv_ldap_code read_entry(LDAP *handle, LDAPMessage *entry, struct berval *dn, json_t **tree)
 {
-    BerElement *ber = NULL;
-    struct berval name;
-    skv_ldap_code error = ldap_get_dn_ber(handle, entry, &ber, dn);
-
-    while (error == LDAP_SUCCESS) {
-        struct berval *values = NULL;
-
-        error = ldap_get_attribute_ber(handle, entry, ber, &name, &values);
-        if (error != LDAP_SUCCESS || !name.bv_val)
-            break;
-        if (skv_is_utf8(name.bv_val, name.bv_len))
-            put_values(tree, &name, values);
-        wipe_values(values);
-        ldap_memfree(values);
-    }
-    ber_free(ber, 0);
-    return error;
+    return skv_ldap_each_attribute(handle, entry, dn, take_values, tree);
 }
 
 static skv_status write_entry_json(skv_ldap_call *call, skv_ldap_response *response)

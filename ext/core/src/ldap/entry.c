@@ -51,7 +51,7 @@ const char *skv_ldap_any_entry(const skv_ldap_call *call)
     return skv_conn_features(call->conn)->is_389ds ? "(|(objectClass=*)(objectClass=ldapSubEntry))" : NULL;
 }
 
-static bool is_same_text(const struct berval *value, const char *text)
+bool skv_ldap_is_text(const struct berval *value, const char *text)
 {
     return value->bv_len == strlen(text) && strncasecmp(value->bv_val, text, value->bv_len) == 0;
 }
@@ -61,36 +61,40 @@ static bool has_rdn_type(const struct berval *dn, const char *type)
     return dn->bv_len >= strlen(type) && strncasecmp(dn->bv_val, type, strlen(type)) == 0;
 }
 
-static void read_entry_attribute(skv_ldap_entry *entry, const struct berval *type, const struct berval *values)
+static void read_entry_attribute(void *context, const struct berval *type, const struct berval *values)
 {
+    skv_ldap_entry *entry = context;
+
     if (!values || !values[0].bv_val)
         return;
-    if (is_same_text(type, "simpkvJsonValue")) {
+    if (skv_ldap_is_text(type, "simpkvJsonValue")) {
         entry->document = values[0];
-    } else if (is_same_text(type, "entryCSN")) {
+    } else if (skv_ldap_is_text(type, "entryCSN")) {
         entry->csn = values[0];
-    } else if (is_same_text(type, "objectClass")) {
+    } else if (skv_ldap_is_text(type, "objectClass")) {
         for (; values->bv_val; values++) {
-            entry->is_key |= is_same_text(values, "simpkvEntry");
-            entry->is_folder |= is_same_text(values, "organizationalUnit") || is_same_text(values, "simpkvFolder");
+            entry->is_key |= skv_ldap_is_text(values, "simpkvEntry");
+            entry->is_folder |=
+                skv_ldap_is_text(values, "organizationalUnit") || skv_ldap_is_text(values, "simpkvFolder");
         }
     }
 }
 
-static skv_ldap_code read_entry_attributes(LDAP *handle, LDAPMessage *message, skv_ldap_entry *entry)
+skv_ldap_code skv_ldap_each_attribute(LDAP *handle, LDAPMessage *entry, struct berval *dn,
+                                      void (*take)(void *context, const struct berval *type,
+                                                   const struct berval *values),
+                                      void *context)
 {
     BerElement *ber = NULL;
-    skv_ldap_code error;
+    skv_ldap_code error = ldap_get_dn_ber(handle, entry, &ber, dn);
 
-    *entry = (skv_ldap_entry){0};
-    error = ldap_get_dn_ber(handle, message, &ber, &entry->dn);
     while (error == LDAP_SUCCESS) {
         struct berval type, *values = NULL;
 
-        error = ldap_get_attribute_ber(handle, message, ber, &type, &values);
+        error = ldap_get_attribute_ber(handle, entry, ber, &type, &values);
         if (error != LDAP_SUCCESS || !type.bv_val)
             break;
-        read_entry_attribute(entry, &type, values);
+        take(context, &type, values);
         ldap_memfree(values);
     }
     ber_free(ber, 0);
@@ -99,8 +103,10 @@ static skv_ldap_code read_entry_attributes(LDAP *handle, LDAPMessage *message, s
 
 skv_ldap_code skv_ldap_entry_read(skv_ldap_call *call, LDAPMessage *message, skv_ldap_entry *entry)
 {
-    skv_ldap_code error = read_entry_attributes(skv_conn_handle(call->conn), message, entry);
+    skv_ldap_code error;
 
+    *entry = (skv_ldap_entry){0};
+    error = skv_ldap_each_attribute(skv_conn_handle(call->conn), message, &entry->dn, read_entry_attribute, entry);
     if (call->store->layout == SKV_LAYOUT_PLAIN) {
         entry->is_key = has_rdn_type(&entry->dn, KEY_TYPE);
         entry->is_folder = has_rdn_type(&entry->dn, FOLDER_TYPE);

@@ -32,6 +32,16 @@ skv_ldap_code skv_ldap_entry_read(skv_ldap_call *call, LDAPMessage *message, skv
 /* Reads the first entry of a response, whose code becomes the result. */
 skv_ldap_code skv_ldap_entry_of(skv_ldap_call *call, skv_ldap_response *response, skv_ldap_entry *entry);
 
+/* Calls the function with each attribute of an entry, and its values, if the message has any. All point into the
+ * message, as *dn does afterwards. Returns LDAP_SUCCESS, or libldap's error. */
+skv_ldap_code skv_ldap_each_attribute(LDAP *handle, LDAPMessage *entry, struct berval *dn,
+                                      void (*take)(void *context, const struct berval *type,
+                                                   const struct berval *values),
+                                      void *context);
+
+/* Returns true for the same text in any case. */
+bool skv_ldap_is_text(const struct berval *value, const char *text);
+
 /* Overwrites the document in the message. */
 void skv_ldap_entry_wipe(skv_ldap_entry *entry);
 

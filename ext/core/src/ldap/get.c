@@ -132,20 +132,27 @@ static skv_status attempt_exists(skv_ldap_call *call)
     return SKV_OK;
 }
 
+skv_status skv_ldap_begin_name(skv_ldap_call *call, skv_store *store, const skv_key *key, bool *is_folder,
+                               skv_deadline *deadline, skv_reply *reply)
+{
+    skv_status status = SKV_TOO_LARGE;
+
+    *is_folder = skv_ldap_is_structure(key);
+    if (!*is_folder)
+        status = skv_ldap_begin(call, store, SKV_OP_EXISTS, key, SKV_KIND_KEY, deadline, reply);
+    if (status != SKV_TOO_LARGE)
+        return status;
+    /* A folder's name may be some bytes longer than a key's. */
+    *is_folder = true;
+    skv_reply_reset(reply);
+    return skv_ldap_begin(call, store, SKV_OP_EXISTS, key, SKV_KIND_FOLDER, deadline, reply);
+}
+
 skv_status skv_ldap_exists(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply)
 {
-    exists_call exists = {.is_folder = skv_ldap_is_structure(key)};
-    skv_status status = exists.is_folder
-                            ? SKV_TOO_LARGE
-                            : skv_ldap_begin(&exists.call, store, SKV_OP_EXISTS, key, SKV_KIND_KEY, deadline, reply);
+    exists_call exists;
 
-    /* A folder's name may be some bytes longer than a key's. */
-    if (status == SKV_TOO_LARGE) {
-        exists.is_folder = true;
-        skv_reply_reset(reply);
-        status = skv_ldap_begin(&exists.call, store, SKV_OP_EXISTS, key, SKV_KIND_FOLDER, deadline, reply);
-    }
-    if (status == SKV_OK)
+    if (skv_ldap_begin_name(&exists.call, store, key, &exists.is_folder, deadline, reply) == SKV_OK)
         skv_ldap_run(&exists.call, attempt_exists);
     skv_ldap_end(&exists.call);
     return reply->status;

@@ -10,6 +10,10 @@ skv_status skv_ldap_get(skv_store *store, const skv_key *key, int flags, skv_dea
 skv_status skv_ldap_exists(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply);
 void skv_ldap_get_many(skv_store *store, skv_batch *batch);
 
+/* ldap/stat.c */
+skv_status skv_ldap_stat(skv_store *store, const skv_key *key, json_t **facts, skv_deadline *deadline,
+                         skv_reply *reply);
+
 /* ldap/put.c */
 skv_status skv_ldap_put(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
                         skv_reply *reply);
@@ -49,6 +53,11 @@ skv_status skv_ldap_admin_check_password(skv_store *store, const skv_entry_args 
 /* ldap/admin.c. Fails the reply for an entry that is not a key's. A DN that the server rejects is the caller's mistake.
  */
 skv_status skv_ldap_fail_entry(skv_ldap_call *call, const skv_ldap_response *response);
+
+/* ldap/get.c. Begins a call of SKV_OP_EXISTS on a name that may be a key's or a folder's, as skv_ldap_begin() does.
+ * Sets *is_folder if only a folder can have the name: the call's DN is then a folder's, else a key's. */
+skv_status skv_ldap_begin_name(skv_ldap_call *call, skv_store *store, const skv_key *key, bool *is_folder,
+                               skv_deadline *deadline, skv_reply *reply);
 
 /* ---- ldap/kind.c */
 

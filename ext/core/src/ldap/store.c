@@ -21,6 +21,7 @@ static const skv_store_ops ops = {
     .close = close_ldap_store,
     .get = skv_ldap_get,
     .exists = skv_ldap_exists,
+    .stat = skv_ldap_stat,
     .put = skv_ldap_put,
     .put_many = skv_ldap_put_many,
     .get_many = skv_ldap_get_many,

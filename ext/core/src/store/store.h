@@ -5,6 +5,7 @@
 
 #include "base/deadline.h"
 #include "base/reply.h"
+#include "json/tree.h"
 
 /* A checked key or folder: no empty, "." or ".." segment, no NUL, within the limits of simpkv.h. */
 typedef struct skv_key {
@@ -54,6 +55,8 @@ typedef struct skv_store_ops {
     void (*close)(skv_store *store);
     skv_status (*get)(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply);
     skv_status (*exists)(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply);
+    /* Puts the facts of skv_stat() into an object, and sets the reply's number to the SKV_KIND_*. */
+    skv_status (*stat)(skv_store *store, const skv_key *key, json_t **facts, skv_deadline *deadline, skv_reply *reply);
     skv_status (*put)(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
                       skv_reply *reply);
     /* Decide each record of a batch, or stop it: batch.h. NULL for a store that works on one record after the other. */

@@ -4,6 +4,7 @@
 #include "file_fixture.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -150,6 +151,52 @@ static void a_key_and_a_folder_cannot_share_a_name(void)
     CHECK_HAS(skv_reply_message(reply), "'globals/k' is a key, not a folder");
     CHECK(put_if("globals/k/x", "d", SKV_PUT_EXPECT, "d") == SKV_IS_KEY);
     get_gives("globals/k", "d");
+}
+
+/* ---- Facts ------------------------------------------------------------------------------------------------------ */
+
+static void a_key_is_described_by_its_file(void)
+{
+    const struct timespec times[] = {{.tv_sec = 951782399, .tv_nsec = 999999999}, {.tv_sec = 951782400, .tv_nsec = 1}};
+    char expected[128];
+
+    put("globals/f/k", "secret");
+    CHECK(utimensat(AT_FDCWD, path("globals/f/k"), times, 0) == 0);
+    snprintf(expected, sizeof expected,
+             "{\"kind\":\"key\",\"modified_at\":\"2000-02-29T00:00:00Z\",\"size\":6,\"uid\":%u}", (unsigned)getuid());
+    CHECK(describe("globals/f/k", SKV_STAT_COUNT) == SKV_OK);
+    CHECK_STR(skv_reply_data(reply), expected);
+    CHECK(symlink("f/k", path("globals/link")) == 0);
+    CHECK(describe("globals/link", 0) == SKV_OK);
+    CHECK_STR(skv_reply_data(reply), expected);
+    CHECK(describe("globals/f/x", 0) == SKV_NOT_FOUND && describe("globals/f/k/x", 0) == SKV_NOT_FOUND);
+    CHECK_HAS(skv_reply_message(reply), "there is no key or folder '");
+    CHECK(mkfifo(path("globals/fifo"), 0600) == 0);
+    CHECK(describe("globals/fifo", 0) == SKV_UNAVAILABLE);
+}
+
+static void a_folder_is_described_with_what_is_directly_below(void)
+{
+    put("globals/f/a", "d");
+    put("globals/f/b", "d");
+    put("globals/f/g/c", "d");
+    write_file("globals/f/.skv~0123456789abcdef", "half");
+    CHECK(describe("globals/f", 0) == SKV_OK);
+    CHECK_HAS(skv_reply_data(reply), "{\"kind\":\"folder\",");
+    CHECK_HAS(skv_reply_data(reply), "\"modified_at\":\"2");
+    CHECK(!strstr(skv_reply_data(reply), "keys") && !strstr(skv_reply_data(reply), "size"));
+    CHECK(describe("globals/f", SKV_STAT_COUNT) == SKV_OK);
+    CHECK_HAS(skv_reply_data(reply), "\"keys\":2,\"folders\":1}");
+    for (int i = 0; i < 1200; i++) {
+        char name[32];
+
+        snprintf(name, sizeof name, "globals/many%d", i);
+        write_file(name, "d");
+    }
+    CHECK(describe("globals", SKV_STAT_COUNT) == SKV_OK);
+    CHECK_HAS(skv_reply_data(reply), "\"keys\":1200,\"folders\":1}");
+    CHECK(describe("", SKV_STAT_COUNT) == SKV_OK);
+    CHECK_HAS(skv_reply_data(reply), "\"keys\":0,\"folders\":2}");
 }
 
 static void names_of_temporary_files_are_no_keys(void)
@@ -400,6 +447,11 @@ static void no_memory_loses_nothing(void)
     CHECK(names_in("globals/f") <= 1);
     status = create_folder("globals/made/g");
     CHECK(status == SKV_OK || status == SKV_NOMEM);
+    status = describe("globals", SKV_STAT_COUNT);
+    if (CHECK(status == SKV_OK || status == SKV_NOMEM) && status == SKV_OK) {
+        CHECK_HAS(skv_reply_data(reply), "\"uid\":");
+        CHECK_HAS(skv_reply_data(reply), "\"keys\":0,\"folders\":");
+    }
     if (get("globals/f/k") == SKV_OK) {
         status = del_if("globals/f/k", "another");
         CHECK((status == SKV_OK && skv_reply_number(reply) == 0) || status == SKV_NOMEM);
@@ -430,6 +482,8 @@ int main(void)
         a_folder_is_made_with_those_above_it,
         a_missing_key_is_told_from_an_existing_one,
         a_key_and_a_folder_cannot_share_a_name,
+        a_key_is_described_by_its_file,
+        a_folder_is_described_with_what_is_directly_below,
         names_of_temporary_files_are_no_keys,
         modes_are_0660_and_0770_whatever_the_umask,
         folders_keep_their_mode_and_new_ones_inherit_setgid,

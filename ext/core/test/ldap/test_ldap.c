@@ -19,6 +19,8 @@ static void the_roots_exist_before_the_first_put(void)
     CHECK_STR(listed("environments"), "");
     listed("environments/dev");
     CHECK_HAS(skv_reply_message(reply), "Key folder 'environments/dev' not found");
+    CHECK(describe("globals", SKV_STAT_COUNT) == SKV_OK);
+    CHECK_STR(skv_reply_data(reply), "{\"kind\":\"folder\",\"keys\":0,\"folders\":0}");
     CHECK(deletetree("environments/dev") == SKV_OK && skv_reply_number(reply) == 0);
     CHECK(deletetree("globals") == SKV_OK);
 }
@@ -154,6 +156,37 @@ static void a_deleted_folder_is_made_again(void)
     deletetree("environments/v");
 }
 
+/* Returns true if a reply has the times and the identity of a new entry. */
+static bool has_times_and_identities(const char *facts)
+{
+    const char *created = strstr(facts, "\"created_at\":\"2"), *modified = strstr(facts, "\"modified_at\":\"2");
+    const char *end = created ? strchr(created + 14, '"') : NULL;
+
+    return created && modified && end && end[-1] == 'Z' && end - created == 34 && strstr(facts, "\"created_by\":\"") &&
+           (strstr(facts, "\"modified_by\":\"" DIRECTORY_USER_DN "\"") ||
+            strstr(facts, "\"modified_by\":\"" SLAPD_ADMIN "\""));
+}
+
+static void keys_and_folders_are_described_by_their_entries(void)
+{
+    put("globals/facts/k", D1);
+    put("globals/facts/f/k", D1);
+    CHECK(describe("globals/facts/k", SKV_STAT_COUNT) == SKV_OK);
+    CHECK_HAS(skv_reply_data(reply), "{\"kind\":\"key\",");
+    CHECK(has_times_and_identities(skv_reply_data(reply)));
+    CHECK(!strstr(skv_reply_data(reply), "value") && !strstr(skv_reply_data(reply), "keys"));
+    CHECK(describe("globals/facts", SKV_STAT_COUNT) == SKV_OK);
+    CHECK_HAS(skv_reply_data(reply), "{\"kind\":\"folder\",");
+    CHECK_HAS(skv_reply_data(reply), "\"keys\":1,\"folders\":1}");
+    CHECK(has_times_and_identities(skv_reply_data(reply)));
+    CHECK(describe("", SKV_STAT_COUNT) == SKV_OK);
+    CHECK_HAS(skv_reply_data(reply), "\"keys\":0,\"folders\":2}");
+    CHECK(describe("globals/facts/x", 0) == SKV_NOT_FOUND);
+    CHECK_HAS(skv_reply_message(reply), "there is no key or folder 'globals/facts/x' (ldap");
+    CHECK(describe("environments/none", 0) == SKV_NOT_FOUND);
+    CHECK(deletetree("globals") == SKV_OK);
+}
+
 static void capital_letters_in_an_environment_are_refused(void)
 {
     CHECK(put("environments/Dev/a", D1) == SKV_INVALID);
@@ -242,6 +275,11 @@ static void memory_scenario(void)
         CHECK(status == SKV_NOMEM || status == SKV_OK);
         status = skv_exists(store, "globals/m", 9, LONG_MS, NULL, reply);
         CHECK(status == SKV_NOMEM || (status == SKV_OK && skv_reply_number(reply) == SKV_KIND_FOLDER));
+        status = describe("globals/m", SKV_STAT_COUNT);
+        if (CHECK(status == SKV_NOMEM || status == SKV_OK) && status == SKV_OK) {
+            CHECK(has_times_and_identities(skv_reply_data(reply)));
+            CHECK_HAS(skv_reply_data(reply), "\"keys\":1,\"folders\":0}");
+        }
         found = listed("globals/m");
         CHECK(skv_reply_status(reply) == SKV_NOMEM || strcmp(found, "ka=" D1 " ") == 0 ||
               strcmp(found, "ka=" D2 " ") == 0);
@@ -268,6 +306,7 @@ static void test_both_layouts(void)
     delete_tells_if_the_key_existed_and_keeps_the_folder();
     list_shows_keys_and_folders();
     a_deleted_folder_is_made_again();
+    keys_and_folders_are_described_by_their_entries();
     capital_letters_in_an_environment_are_refused();
     names_that_are_too_long_are_refused_before_they_are_sent();
     large_documents_come_back();

@@ -164,16 +164,30 @@ static void without_rights_a_call_is_denied(void)
     put_gives("globals/a", D1, 0);
 }
 
+/* A server that hides when an entry was changed, and by whom. */
+static void facts_that_are_hidden_are_left_out(void)
+{
+    put("globals/f/k", D1);
+    CHECK(describe("globals/f/k", 0) == SKV_OK);
+    CHECK_HAS(skv_reply_data(reply), "{\"kind\":\"key\",\"created_");
+    CHECK(!strstr(skv_reply_data(reply), "modified"));
+    CHECK(describe("globals/f", SKV_STAT_COUNT) == SKV_OK);
+    CHECK_HAS(skv_reply_data(reply), "\"keys\":1,\"folders\":0}");
+    CHECK(!strstr(skv_reply_data(reply), "modified"));
+}
+
 int main(void)
 {
     static const char *const plain[] = {"id=plain", "page_size=100", NULL};
     static const char no_write[] = "access to * by * read";
+    static const char hidden[] = "access to attrs=modifyTimestamp,modifiersName by * none";
 
     reply = skv_reply_new();
     run_ldap_tests(DIRECTORY_PLAIN, "", false, plain, ordinary_tests);
     run_ldap_tests(DIRECTORY_PLAIN, "sizelimit 20", false, plain, a_size_limit_is_an_error_that_names_the_setting);
     run_ldap_tests(NULL, "", true, plain, a_missing_schema_is_named);
     run_ldap_tests(DIRECTORY_PLAIN, no_write, false, plain, without_rights_a_call_is_denied);
+    run_ldap_tests(DIRECTORY_PLAIN, hidden, false, plain, facts_that_are_hidden_are_left_out);
     skv_reply_free(reply);
     return check_summary("store_ldap_server");
 }
