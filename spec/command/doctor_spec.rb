@@ -95,13 +95,19 @@ RSpec.describe 'simpkv doctor, with files' do
   end
 
   # Doctor and copy said nothing of them.
-  it 'names keys whose secrets simpkv 1.0.0 has lost' do
+  it 'names keys whose values simpkv 1.0.0 has lost, by what is lost' do
     simpkv!('put', 'app1/password', 'Sensitive [value redacted]')
     simpkv!('put', 'app1/users', '--json', '{"dba": ["Sensitive [value redacted]"], "other": "pl4nted"}')
     simpkv!('put', 'app1/motd', 'Sensitive')
-    expect(findings).to contain_exactly(
-      warning('lost secrets', %r{2 keys .*: environments/production/app1/password, \S+/app1/users\z}, /store .* anew/)
+    simpkv!('put', 'app1/call', '--json', %q(["Deferred({'name' => 'x'})"]))
+    File.write(File.join(root, 'environments/production/app1/twice'), '{"value":{"1":"pl4nted","1":2}}')
+    found = findings
+    expect(found).to contain_exactly(
+      warning('lost values', %r{2 keys .*secret: environments/\S+/app1/password, \S+/app1/users\z}, /store .* anew/),
+      warning('lost values', %r{1 key .* of an object: \S+/app1/call\z}, /store .* anew/),
+      warning('lost values', %r{1 key .* a name twice, .*: \S+/app1/twice\z}, /store .* anew/)
     )
+    expect(found.to_s).not_to include('pl4nted')
   end
 
   describe 'with times' do

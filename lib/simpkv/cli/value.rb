@@ -4,9 +4,6 @@ module Simpkv
   module Cli
     # Values on a command line, in the output and in an editor.
     module Value
-      # The text that simpkv 1.0.0 stored in place of a Sensitive.
-      LOST_SECRET = 'Sensitive [value redacted]'
-
       class << self
         # @param document [String]
         # @return [Boolean] whether its key has expired; false for a document that cannot be read
@@ -14,12 +11,6 @@ module Simpkv
           Versions.expired?(document)
         rescue MalformedError
           false
-        end
-
-        # @param document [String]
-        # @return [Boolean] whether it has {LOST_SECRET} at any place: the secret itself is not stored
-        def lost_secret?(document)
-          document.b.include?(LOST_SECRET)
         end
 
         # @param value [Object] plain data, or bytes

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'securerandom'
+require 'simpkv/cli/lost_value'
 require 'simpkv/cli/walk'
 
 module Simpkv
@@ -42,7 +43,7 @@ module Simpkv
         @folder = folder
         @samples = []
         @expired = 0
-        @lost_secrets = []
+        @losses = {}
       end
 
       private
@@ -115,7 +116,7 @@ module Simpkv
           fault ? faults[path] = fault : note(path, document)
         end
         report_expired
-        report_lost_secrets
+        report_losses
         return report_keys(errors, faults, count) if errors.any? || faults.any?
 
         folders = Output.count(folders.length, 'folder')
@@ -126,7 +127,8 @@ module Simpkv
 
       def note(path, document)
         @expired += 1 if Versions.expired?(document)
-        @lost_secrets << path if Value.lost_secret?(document)
+        why = LostValue.of_content(document)
+        @losses[path] = why if why
         samples << path if samples.length < SAMPLES
       end
 
@@ -137,13 +139,15 @@ module Simpkv
 
       # @return [String, nil] the reason why functions cannot read the document; it quotes nothing
       def fault_of(document)
-        return 'its document is empty' if document.empty?
-        return ENCRYPTED if Native::Keyring.kid_of(document)
+        return ENCRYPTED if encrypted?(document)
 
-        RichData.decode(document)
-        fault_of_times(document)
+        LostValue.fault(document) || fault_of_times(document)
+      end
+
+      def encrypted?(document)
+        !Native::Keyring.kid_of(document).nil?
       rescue MalformedError
-        "its document is corrupt (#{Output.count(document.bytesize, 'byte')})"
+        false
       end
 
       # @return [String, nil] why the times or the history of a document cannot be read
@@ -162,14 +166,14 @@ module Simpkv
         findings.ok('expiry', "#{Output.count(@expired, 'key')} expired (#{simpkv('expire', '--dry-run')} names them)")
       end
 
-      def report_lost_secrets
-        return if @lost_secrets.empty?
-
-        names = @lost_secrets.sort.first(NAMED).map { |path| Output.name(path) }.join(', ')
-        more = ", and #{@lost_secrets.length - NAMED} more" if @lost_secrets.length > NAMED
-        findings.warning('lost secrets', "#{Output.count(@lost_secrets.length, 'key')} with the text " \
-                                         "'#{Value::LOST_SECRET}', which simpkv 1.0.0 stored in place of a secret: " \
-                                         "#{names}#{more}", 'store these values anew, or delete the keys')
+      def report_losses
+        @losses.group_by(&:last).each do |why, losses|
+          paths = losses.map { |path, _| Output.name(path) }.sort
+          more = ", and #{paths.length - NAMED} more" if paths.length > NAMED
+          findings.warning('lost values', "#{Output.count(paths.length, 'key')} as simpkv 1.0.0 stored some: #{why}: " \
+                                          "#{paths.first(NAMED).join(', ')}#{more}",
+                           'store these values anew, or delete the keys')
+        end
       end
 
       def report_keys(errors, faults, count)

@@ -3,8 +3,8 @@
 require 'digest/sha2'
 require 'simpkv/cli/transfer/case_policy'
 require 'simpkv/cli/transfer/journal'
+require 'simpkv/cli/lost_value'
 require 'simpkv/cli/progress'
-require 'simpkv/cli/value'
 require 'simpkv/cli/workers'
 
 module Simpkv
@@ -17,7 +17,7 @@ module Simpkv
       # The work of a transfer. `targets` has the source's path by the target's. Of its keys, `same` are in the target
       # already, `missing` are not, `differing` have other documents there, and so have `kept`, which stay. `equivalent`
       # are those of `same` that have the same content in other bytes. `unread` has the source's keys that cannot be
-      # read, and why; `lost` has those without their secrets: see {Value.lost_secret?}.
+      # read, and why; `lost` has what others have lost: see {LostValue.why}.
       Plan = Struct.new(:targets, :same, :missing, :differing, :kept, :equivalent, :unread, :lost)
 
       # The largest number of keys in a batch.
@@ -55,9 +55,10 @@ module Simpkv
       # @raise [Failure, Simpkv::Error]
       def plan(keep: false)
         unread = {}
-        lost = []
+        lost = {}
         digests = digests(@source, 'reading the source', @roots, unread) do |path, document|
-          lost << path if Value.lost_secret?(document)
+          why = LostValue.why(document)
+          lost[path] = why if why
         end
         targets = @capitals.targets(digests.keys)
         @digests = targets.transform_values { |path| digests.fetch(path) }

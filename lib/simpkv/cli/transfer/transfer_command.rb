@@ -73,7 +73,7 @@ module Simpkv
       def check_plan(plan, capitals, source, target)
         refuse_empty(source) if [plan.targets, plan.unread, capitals.affected].all?(&:empty?)
         warn_about_capitals(plan, capitals)
-        warn_about_lost_secrets(plan.lost)
+        warn_about_losses(plan.lost)
         refuse_differing(plan, target)
         target.check_agreement(plan.missing + plan.differing) unless @dry
       end
@@ -120,11 +120,14 @@ module Simpkv
       end
 
       # Their documents are stored as they are.
-      def warn_about_lost_secrets(paths)
-        return if paths.empty?
+      #
+      # @param reasons [Hash{String => String}] by path
+      def warn_about_losses(reasons)
+        return if reasons.empty?
 
-        warn "simpkv: simpkv 1.0.0 stored '#{Value::LOST_SECRET}' in place of a secret. " \
-             "#{Output.count(paths.length, 'key')} with that text: store these values anew\n#{Output.some(paths.sort)}"
+        keys = reasons.sort.map { |path, why| "#{path}: #{why}" }
+        warn "simpkv: #{Output.count(reasons.length, 'value')} lost, as simpkv 1.0.0 loses some: store them anew\n" \
+             "#{Output.some(keys)}"
       end
 
       def refuse_differing(plan, target)

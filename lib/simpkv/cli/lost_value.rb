@@ -1,0 +1,57 @@
+# frozen_string_literal: true
+
+require 'simpkv/document/rich_data'
+require 'simpkv/native/json_reader'
+
+module Simpkv
+  module Cli
+    # Finds documents that lack what a manifest once stored: simpkv 1.0.0 wrote JSON in which values of some types lose
+    # their content, and an interrupted write left a part of a document. Quotes no value.
+    module LostValue
+      # What JSON has in place of a Sensitive.
+      SECRET = 'Sensitive [value redacted]'
+      # What JSON has in place of a Deferred, and of an object without a form of its own.
+      OBJECT = /(?<!\\)"(Deferred\(\{|#<[^"]{1,200}:0x\h{8,16}\b)/n.freeze
+      private_constant :SECRET, :OBJECT
+
+      class << self
+        # @param document [String] as functions read it
+        # @return [String, nil] what is lost; nil if nothing is, and for an encrypted document
+        def why(document)
+          fault(document) || of_content(document)
+        end
+
+        # @param document [String]
+        # @return [String, nil] why the document cannot be read
+        def fault(document)
+          return 'its document is empty' if document.empty?
+
+          RichData.decode(document) unless Native::Keyring.kid_of(document)
+          nil
+        rescue MalformedError
+          "its document is corrupt (#{Output.count(document.bytesize, 'byte')})"
+        end
+
+        # @param document [String] that can be read
+        # @return [String, nil] what its value or metadata have lost
+        def of_content(document)
+          bytes = document.b
+          return "it has the text '#{SECRET}' in place of a secret" if bytes.include?(SECRET)
+          return 'it has a text such as #<Object:0x...> or Deferred(...) in place of an object' if bytes.match?(OBJECT)
+
+          'a Hash in it has a name twice, and only the last value is read' if repeated?(document)
+        end
+
+        private
+
+        # A document of simpkv has the bytes that its content has in JSON, unless a name is there twice.
+        def repeated?(document)
+          content = Native.parse(document)
+          Native.generate(content) != document && !JsonReader.unique?(document)
+        rescue MalformedError, UnencodableError
+          false
+        end
+      end
+    end
+  end
+end
