@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative 'command_helper'
+require_relative '../support/slapd'
 
 # What `consul kv export` prints.
 RSpec.describe 'simpkv import-consul' do
@@ -37,6 +38,18 @@ RSpec.describe 'simpkv import-consul' do
     expect(import(input, '--sensitive', '--below', 'config', '--into', 'c').code).to eq(0)
     expect(stored('c/app1/token')).to eq(Simpkv::RichData.sensitive('pl4nted'))
     expect(simpkv!('ls')).to eq("c/\n")
+  end
+
+  it 'stores keys in a directory, and undoes that' do
+    Slapd.run do |server|
+      backends['default'] = { 'type' => 'ldap' }.merge(server.options)
+      input = exported('app1/url' => 'x', 'app1/token' => 'y')
+      expect(import(input, '--into', 'c', '-n').out).to match(/^to store: +2$/)
+      expect(import(input, '--into', 'c')).to have_attributes(code: 0, out: /^verified: +true$/)
+      expect(simpkv!('get', 'c/app1/token')).to eq('y')
+      expect(import('', '--rollback', Dir[File.join(folder, '*.journal')].first).out).to match(/^rolled back: +2$/)
+      expect(simpkv('exists', 'c/app1/token').code).to eq(1)
+    end
   end
 
   it 'refuses what is no export, and stores nothing' do

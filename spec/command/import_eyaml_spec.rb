@@ -183,8 +183,15 @@ RSpec.describe 'simpkv import-eyaml' do
   it 'reads the configuration of eyaml' do
     hiera('common.yaml', 'a' => enc('pl4nted'))
     hiera('eyaml.yaml', 'pkcs7_private_key' => @eyaml.private_key)
-    outcome = simpkv('import-eyaml', 'common.yaml', environment: { 'EYAML_CONFIG' => 'eyaml.yaml' }, process: true)
-    expect(outcome.to_a).to match([/^verified: +true$/, anything, 0])
+    hiera('variable.yaml', 'pkcs7_private_key_env_var' => 'PRIVATE', 'pkcs7_private_key' => 'missing.pem')
+    hiera('broken.yaml', 'pl4nted')
+    outcomes = { 'eyaml.yaml' => {}, 'variable.yaml' => { 'PRIVATE' => File.read(@eyaml.private_key) },
+                 './variable.yaml' => {}, 'broken.yaml' => {} }.map do |file, more|
+      simpkv('import-eyaml', 'common.yaml', environment: { 'EYAML_CONFIG' => file, **more }, process: true)
+    end
+    expect(outcomes.map(&:code)).to eq([0, 0, 66, 78])
+    expect(outcomes.map(&:err)).to match([/^simpkv: next/, /\Areading/, /the variable PRIVATE with/,
+                                          /\Asimpkv: the configuration of eyaml cannot be read: .*EYAML_CONFIG$/])
   end
 
   it 'says how to install the gem if it is missing, and needs it for encrypted values only' do

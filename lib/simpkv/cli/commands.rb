@@ -17,7 +17,7 @@ module Simpkv
         ; simpkv man has it all.
 
         Examples:
-          simpkv put app1/db_password --chomp - < password.txt
+          simpkv put app1/db_password --sensitive --chomp - < password.txt
           simpkv get app1/db_password
           simpkv --config site.yaml doctor
       TEXT

@@ -112,22 +112,30 @@ module Simpkv
                           "hiera-eyaml'", Failure::CONFIG), cause: nil
       end
 
-      # The file of the command line goes before a variable of the configuration.
+      # @return [Hash{String => String}] for each key, the file of the command line, or a variable, or a file
       def configured
-        settings = Hiera::Backend::Eyaml::Subcommand.load_config_file.fetch(:options).transform_keys(&:to_s)
-        settings.select! { |name, value| value.is_a?(String) && name.match?(/\A(pkcs7_|encrypt_method\z)/) }
-        settings.reject! { |name, _| name.end_with?('private_key_env_var') } if @given.key?('pkcs7_private_key')
-        { 'pkcs7_private_key' => PRIVATE_KEY, **settings, **@given }
+        found = Hiera::Backend::Eyaml::Subcommand.load_config_file.fetch(:options).transform_keys(&:to_s)
+        found = { 'pkcs7_private_key' => PRIVATE_KEY }.merge(found.select { |_, value| value.is_a?(String) })
+        %w[private_key public_key].map { |key| of_key(key, found) }.inject(found.slice('encrypt_method'), :merge)
       rescue StandardError
         raise Failure.new("the configuration of eyaml cannot be read: #{CONFIGURATION}", Failure::CONFIG), cause: nil
       end
 
-      def check_private_key(settings)
-        variable = settings.find { |name, _| name.end_with?('private_key_env_var') }&.last
-        file = settings.fetch('pkcs7_private_key')
-        return if variable ? ENV.key?(variable) : File.readable?(file)
+      # The gem warns of a file beside a variable.
+      def of_key(key, found)
+        name = "pkcs7_#{key}"
+        return @given.slice(name) if @given.key?(name)
 
-        key = variable ? "the variable #{variable}" : "the file '#{Output.name(file)}'"
+        variables = found.select { |option, _| option.match?(/\Apkcs7_(b64_)?#{key}_env_var\z/) }
+        variables.any? ? variables : found.slice(name)
+      end
+
+      def check_private_key(settings)
+        file = settings['pkcs7_private_key']
+        variable = settings.find { |name, _| name.end_with?('private_key_env_var') }&.last
+        return if file ? File.readable?(file) : ENV.key?(variable)
+
+        key = file ? "the file '#{Output.name(file)}'" : "the variable #{Output.name(variable)}"
         raise Failure.new("#{key} with the private key of eyaml is missing, or cannot be read: --pkcs7-private-key " \
                           'names the file', Failure::NO_INPUT)
       end

@@ -47,7 +47,7 @@ module Simpkv
       # @yieldparam keys [GivenKeys] to be filled
       # @return [Integer, nil] the exit code
       def store(title)
-        Native.key_check(into, true)
+        Native.key_check(into, backend.case_sensitive?)
         keys = GivenKeys.new(title, backend, into)
         yield keys
         keys.check

@@ -91,10 +91,11 @@ module Simpkv
         Secret.new(path: path, missing: "its version #{metadata['version']} is #{state}")
       end
 
-      # @return [Hash] the metadata of the document: those of users, and version and time
+      # @return [Hash] the metadata of the document: those of users, the version, its time, and that of its deletion
       def kept(metadata)
         own = metadata['custom_metadata']
-        { 'vault' => metadata.slice('version', 'created_time') }.merge(own.is_a?(Hash) ? own : {})
+        times = metadata.slice('version', 'created_time', 'deletion_time').reject { |_, value| value.to_s.empty? }
+        { 'vault' => times }.merge(own.is_a?(Hash) ? own : {})
       end
     end
   end
