@@ -59,25 +59,39 @@ RSpec.describe 'The pages of nodes' do
       run('web2', reports: [report('unchanged', 'noop' => true, 'noop_pending' => true, 'environment' => 'staging')])
       run('web3', reports: [report('changed', 'corrective_change' => true)])
       run('db1', reports: [])
-      run('old1', reports: [report('unchanged', 'time' => '2026-01-01T00:00:00Z')])
-      estate.statuses.update('old1') { |status| status.merge('last_seen' => '2026-01-01T00:00:00Z') }
-      estate.inventory.update('old1') { |record| record.merge('seen' => '2026-01-01T00:00:00Z') }
+      run_at('2026-01-01T00:00:00Z', 'old1')
+      run_at((now - 86_400).iso8601, 'late1')
+      { 'new1' => 'production', 'new2' => 'staging', 'web1' => 'production' }.each do |name, environment|
+        estate.nodes.declare(name, 'environment' => environment)
+      end
+    end
+
+    # A run whose report was lost, after an older one.
+    def run_at(time, certname)
+      estate.facts.save(certname, { 'kernel' => 'Linux' }, timestamp: time)
+      estate.inventory.update(certname) { |record| record.merge('seen' => time) }
+      estate.reports.save(certname, report('unchanged', 'time' => '2026-01-01T00:00:00Z'))
+      estate.statuses.update(certname) { |status| status.merge('last_seen' => time) }
     end
 
     shared_examples 'a table' do
       it 'lists nodes with status, environment and time, and filters and sorts them without a script' do
-        expect(names).to eq(%w[db1 web1 web2 web3])
+        expect(names).to eq(%w[db1 late1 web1 web2 web3])
         { { 'q' => '^web[12]' } => %w[web1 web2], { 'status' => 'failed' } => %w[web1],
           { 'status' => 'noop' } => %w[web2], { 'status' => 'changed' } => %w[web3],
-          { 'status' => 'unseen' } => %w[db1], { 'status' => 'unchanged', 'state' => 'any' } => %w[old1],
-          { 'state' => 'inactive' } => %w[old1],
+          { 'status' => 'unseen' } => %w[db1], { 'status' => 'unchanged', 'state' => 'any' } => %w[late1 old1],
+          { 'state' => 'inactive' } => %w[old1], { 'state' => 'overdue' } => %w[late1],
+          { 'status' => 'never' } => %w[new1 new2], { 'status' => 'never', 'q' => '1$' } => %w[new1],
+          { 'status' => 'never', 'environment' => 'staging' } => %w[new2],
           { 'environment' => 'staging' } => %w[web2], { 'q' => 'nosuch' } => [],
-          { 'sort' => 'name', 'order' => 'desc' } => %w[web3 web2 web1 db1] }.each do |query, expected|
+          { 'sort' => 'name', 'order' => 'desc' } => %w[web3 web2 web1 late1 db1] }.each do |query, expected|
           expect([query, names(query)]).to eq([query, expected])
         end
         expect(text(page('/nodes'))).to match(/web1 failed production \d+ \w+ ago/)
           .and match(/web2 noop staging/).and match(/db1 unseen production/)
-        expect(text(page('/nodes?state=inactive'))).to match(/old1 unchanged production \d+ days ago expired/)
+        expect(text(page('/nodes?status=never'))).to match(/new1 never production/)
+        expect(names('sort' => 'seen').first).to eq('late1')
+        expect(text(page('/nodes?state=inactive'))).to match(/old1 unchanged production (\d+ days ago )+expired/)
       end
 
       it 'says what is wrong with a filter' do
@@ -90,6 +104,11 @@ RSpec.describe 'The pages of nodes' do
 
     it_behaves_like 'a table'
 
+    it 'has the time of the last report beside the one at which the node was seen last' do
+      expect(text(page('/nodes'))).to include('Last seen Last report').and match(/late1 .* 1 day ago \d+ days ago/)
+      expect(names('sort' => 'report')).to start_with('late1')
+    end
+
     it 'puts noop and corrective changes in words' do
       expect(text(page('/nodes'))).to match(/web2 noop staging .* ago would change something/)
         .and match(/web3 changed production .* ago corrective changes/)
@@ -97,9 +116,9 @@ RSpec.describe 'The pages of nodes' do
 
     it 'has pages of nodes' do
       60.times { |number| estate.statuses.put("n#{number}", 'last_seen' => now.iso8601, 'status' => 'changed') }
-      eventually(errors: RuntimeError) { text(page('/nodes')).include?('1 to 50 of 64') }
+      eventually(errors: RuntimeError) { text(page('/nodes')).include?('1 to 50 of 65') }
       expect(links(page('/nodes?status=changed'))).to include('/nodes?status=changed&offset=50')
-      expect(text(page('/nodes?offset=50'))).to include('51 to 64 of 64')
+      expect(text(page('/nodes?offset=50'))).to include('51 to 65 of 65')
     end
 
     context 'without the index' do

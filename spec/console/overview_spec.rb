@@ -26,11 +26,13 @@ RSpec.describe 'The overview of the console' do
     2.times { |number| estate.reports.save("web#{number}", 'status' => 'failed') }
     estate.reports.save('db1', 'status' => 'changed')
     estate.statuses.put('old1', 'last_seen' => '2020-01-01T00:00:00Z', 'status' => 'unchanged')
+    estate.nodes.declare('new1', 'classes' => [])
     found = whole
-    expect(text(found)).to include('Problem: The last run failed on 2 nodes.', 'Warning: 1 node had no run for a day.',
-                                   '4 active', '2 failed', '1 changed', '1 without a run for a day')
+    expect(text(found)).to include('Problem: The last run failed on 2 nodes.', 'Warning: Not seen for a day: 1 node.',
+                                   '4 active', '2 failed', '1 changed', '1 not seen for a day', '1 declared, never run')
     expect(text(found)).to match(/Last read: \d+ seconds? ago \./)
-    expect(links(found)).to include('/nodes?status=failed', '/nodes?sort=seen', '/console/wall')
+    expect(links(found)).to include('/nodes?status=failed', '/nodes?state=overdue', '/nodes?status=never',
+                                    '/console/wall')
     expect(found.body).to match(/<svg [^>]*role="img"[^>]*><title>Runs by day and status .*: 3, of which 2 failed/)
     expect(found.body).to match(%r{<th scope="row">#{Time.now.utc.strftime('%F')}</th><td class="number">2</td>})
   end
@@ -315,7 +317,7 @@ RSpec.describe 'The overview of nodes of which some have expired' do
   it 'counts active nodes as the pages behind its numbers do, and the expired ones apart' do
     estate.reports.save('web1', 'status' => 'failed')
     found = overview
-    expect(text(found)).to include('1 active', '1 failed', '0 without a run for a day', '2 expired',
+    expect(text(found)).to include('1 active', '1 failed', '0 not seen for a day', '2 expired',
                                    'The last run failed on 1 node.')
     { '/nodes' => 1, '/nodes?status=failed' => 1, '/nodes?state=inactive' => 2 }.each do |path, count|
       expect(links(found)).to include(path)

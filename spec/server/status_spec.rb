@@ -24,14 +24,15 @@ RSpec.describe 'The state of the site' do
     estate.statuses.put(name, { 'last_seen' => Time.now.utc.iso8601, 'status' => status }.merge(more))
   end
 
-  it 'counts each node once by its status, and those without a run for a day' do
+  it 'counts each node once by its status, and those that were not seen for a day, expired or never' do
     %w[failed changed unchanged].each { |status| seen("#{status}1", status) }
     seen('noop1', 'unchanged', 'noop' => true)
     seen('old1', 'failed', 'last_seen' => '2020-01-01T00:00:00Z')
     seen('facts1', nil)
+    %w[web7 web8 failed1].each { |name| estate.nodes.declare(name, 'classes' => []) }
     expect(part('nodes')).to include(
-      'total' => 6, 'expired' => 0, 'overdue' => 1, 'statuses' => { 'failed' => 2, 'changed' => 1, 'noop' => 1,
-                                                                    'unchanged' => 1, 'unseen' => 1 }
+      'total' => 6, 'expired' => 0, 'overdue' => 1, 'never_run' => 2,
+      'statuses' => { 'failed' => 2, 'changed' => 1, 'noop' => 1, 'unchanged' => 1, 'unseen' => 1 }
     )
   end
 

@@ -5,7 +5,8 @@ require 'simpkv/estate/node_filter'
 module Simpkv
   class Estate
     # The nodes that have left something in the estate, by two lists of the store: their statuses and their inventory
-    # records. A node is a Hash with {COLUMNS}, `noop`, `expired` and `facts`, those of the inventory.
+    # records; or those that are declared, and have not. A node is a Hash with {COLUMNS}, `noop`, `expired` and `facts`,
+    # those of the inventory.
     class NodeList
       # The columns of the table.
       COLUMNS = %w[name environment last_seen status changes failures].freeze
@@ -32,15 +33,35 @@ module Simpkv
       # @param filters [Array<NodeFilter>] each must match
       # @param order [String] the column to sort by; nodes without a value come last
       # @param reverse [Boolean] whether to reverse the order of the nodes with a value
+      # @param never_run [Boolean] true: the declared nodes that have had no run, in place of the others
       # @return [Array<Hash>]
-      def nodes(filters: [], order: 'name', reverse: false)
-        matching = all.select { |node| filters.all? { |filter| filter.match?(node) } }
-        without, with = matching.partition { |node| node[order].nil? }
+      def nodes(filters: [], order: 'name', reverse: false, never_run: false)
+        matching = (never_run ? declared : all).select { |node| filters.all? { |filter| filter.match?(node) } }
+        sorted(matching, order, reverse)
+      end
+
+      # @param known [Array<Hash>] the {#nodes} that have had a run
+      # @return [Integer] the number of the declared nodes that have not
+      def never_run(known)
+        (@estate.nodes.names.map { |name| UnsafeCharacters.escaped(name) } - known.map { |node| node['name'] }).length
+      end
+
+      private
+
+      def sorted(nodes, order, reverse)
+        without, with = nodes.partition { |node| node[order].nil? }
         with = with.sort_by { |node| [node[order], node['name']] }
         (reverse ? with.reverse : with) + without.sort_by { |node| node['name'] }
       end
 
-      private
+      # @return [Array<Hash>] the declared nodes of which there is neither a status nor a record of the inventory
+      def declared
+        known = [@estate.statuses, @estate.inventory].flat_map(&:names)
+        records = @estate.nodes.all { |key, why| @errors[key] = why }
+        (records.keys - known).map do |name|
+          node(UnsafeCharacters.escaped(name), {}, records[name].slice('environment'), false)
+        end
+      end
 
       def all
         statuses = records_of(@estate.statuses)

@@ -6,18 +6,19 @@ module Simpkv
   module Status
     # Counts nodes by the status of their last run.
     class NodeCounts
-      # A node without a run for so many seconds is overdue.
+      # A node that was not seen for so many seconds is overdue.
       OVERDUE_AFTER = 86_400
       # By these words, in the order of urgency. A run in noop mode that has not failed is `noop`. A node is `unseen` if
       # no report says how its last run ended.
       STATUSES = %w[failed changed noop unchanged unseen].freeze
-      private_constant :OVERDUE_AFTER
+      private_constant :STATUSES
 
       # @param estate [Estate]
       # @param now [Time]
       # @return [Hash{String => Object}] of the active nodes, as pages and queries show them: `total`; `statuses`: a
-      #   number for each of {STATUSES}, of which each node counts for one; `overdue`: those without a run since
-      #   `overdue_since`. And `expired`: the other nodes, without a run for the time of the option `node_ttl`
+      #   number for each of {STATUSES}, of which each node counts for one; `overdue`: those that were not seen since
+      #   `overdue_since`. And the other nodes: `expired`, not seen for the time of the option `node_ttl`; `never_run`,
+      #   declared, and not seen at all
       # @raise [Error, ConfigError] not all nodes can be read
       def self.of(estate, now = Time.now)
         new(estate, now).counts
@@ -38,7 +39,7 @@ module Simpkv
         groups = active.group_by { |node| status(node) }
         { 'total' => active.length, 'statuses' => STATUSES.to_h { |name| [name, groups.fetch(name, []).length] },
           'overdue' => active.count { |node| overdue?(node) }, 'overdue_since' => @limit,
-          'expired' => expired.length }
+          'expired' => expired.length, 'never_run' => @list.never_run(nodes) }
       end
 
       private

@@ -41,10 +41,11 @@ module Simpkv
       end
 
       def node_list
-        given = query('filter', 'sort', 'reverse')
+        given = query('filter', 'sort', 'reverse', 'never_run')
         list = Estate::NodeList.new(estate)
         filters = given.fetch('filter', '').split(',').map { |text| list.filter(text) }
-        nodes = list.nodes(filters: filters, order: column(given['sort']), reverse: flag('reverse'))
+        nodes = list.nodes(filters: filters, order: column(given['sort']), reverse: flag('reverse'),
+                           never_run: flag('never_run'))
         key, why = list.errors.min_by(&:first)
         raise MalformedError, "'#{key}' cannot be read: #{why}" if key
 

@@ -14,7 +14,7 @@ module Simpkv
         # The seconds of units of time, from the largest.
         UNITS = { 'day' => 86_400, 'hour' => 3600, 'minute' => 60, 'second' => 1 }.freeze
         # The statuses of nodes and reports that have a color of their own.
-        STATUSES = %w[failed changed unchanged noop unseen].freeze
+        STATUSES = %w[failed changed unchanged noop unseen never].freeze
         # Of a number in a query.
         MOST = 999_999_999
         # Bytes of an address in a table of which there are many.

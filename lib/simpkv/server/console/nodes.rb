@@ -45,7 +45,8 @@ module Simpkv
         wanted = %w[q status environment state sort order].to_h { |name| [name, given(name)] }
         found = found_nodes(NodeTable.new(api, wanted))
         response.status = found.status if missing?(found)
-        page('Nodes', 'nodes', wanted: wanted, found: found, columns: node_columns(wanted),
+        page('Nodes', 'nodes', wanted: wanted, found: found,
+                               columns: missing?(found) ? [] : node_columns(wanted, found.columns),
                                environments: node_environments, removed: removed_node,
                                filtered: wanted.reject { |name, _| %w[sort order].include?(name) }.values.any?(/./))
       end
@@ -54,6 +55,8 @@ module Simpkv
       #
       # @return [NodeTable::Found, Missing] missing if a value of the filter is wrong
       def found_nodes(table)
+        return allowed(part(400) { table.stored(*window, nil) }, 400) if table.never_run?
+
         found = part(400) { table.indexed(*window) }
         return found unless missing?(found) && found.status != 400
 
@@ -68,10 +71,11 @@ module Simpkv
         raise Problem.new(part.status, part.message)
       end
 
+      # @param names [Array<String>] of the columns
       # @return [Array<Hash>] the headings of the table, with links that sort
-      def node_columns(wanted)
+      def node_columns(wanted, names)
         sorted = wanted['sort'].empty? ? 'name' : wanted['sort']
-        NodeTable::COLUMNS.map do |name, (title, *)|
+        NodeTable::COLUMNS.slice(*names).map do |name, (title, *)|
           descending = wanted['order'] == 'desc' if name == sorted
           order = descending == false ? 'desc' : nil
           { title: title, sort: { nil => 'none', true => 'descending', false => 'ascending' }[descending],

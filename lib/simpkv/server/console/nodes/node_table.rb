@@ -5,28 +5,36 @@ module Simpkv
     class Console < Roda
       # The table of nodes: from the index, which is fast with thousands of nodes, or else from the store.
       class NodeTable
-        # How the last report of a node ended. A run in noop mode that has not failed is `noop`.
-        STATUSES = %w[failed changed unchanged noop unseen].freeze
-        # Which nodes, as queries name them, and in words.
-        STATES = { 'active' => 'active', 'inactive' => 'expired', 'any' => 'active and expired' }.freeze
-        # The columns: the title, and the name in the index and in the API of nodes.
-        COLUMNS = { 'name' => %w[Node certname name], 'status' => %w[Status latest_report_status status],
-                    'environment' => %w[Environment report_environment environment],
-                    'seen' => ['Last run', 'report_timestamp', 'last_seen'] }.freeze
+        # How the last report of a node ended. A run in noop mode that has not failed is `noop`. A declared node
+        # that has had no run is `never`.
+        STATUSES = %w[failed changed unchanged noop unseen never].freeze
+        # Which nodes, as queries name them, and in words. Those that are `overdue` are active.
+        STATES = { 'active' => 'active', 'overdue' => 'active, and not seen for a day', 'inactive' => 'expired',
+                   'any' => 'active and expired' }.freeze
+        # The columns: the title, the fields of the index, and the name in the API of nodes; nil if this lacks it.
+        # A node is seen when it sends facts, gets a catalog or sends a report.
+        COLUMNS = { 'name' => ['Node', %w[certname], 'name'],
+                    'status' => ['Status', %w[latest_report_status], 'status'],
+                    'environment' => ['Environment', %w[report_environment], 'environment'],
+                    'seen' => ['Last seen', %w[facts_timestamp catalog_timestamp report_timestamp], 'last_seen'],
+                    'report' => ['Last report', %w[report_timestamp], nil] }.freeze
+        TIMES = COLUMNS.fetch('seen')[1]
         FIELDS = %w[certname latest_report_status latest_report_noop latest_report_noop_pending
                     latest_report_corrective_change report_environment catalog_environment facts_environment
                     report_timestamp catalog_timestamp facts_timestamp expired].freeze
         NOT_NOOP = ['or', ['null?', 'latest_report_noop', true], ['=', 'latest_report_noop', false]].freeze
         # The filters of the API of nodes, by state.
-        EXPIRED = { '' => 'expired=false', 'active' => 'expired=false', 'inactive' => 'expired=true',
-                    'any' => nil }.freeze
-        private_constant :FIELDS, :NOT_NOOP, :EXPIRED
+        EXPIRED = { '' => 'expired=false', 'active' => 'expired=false', 'overdue' => 'expired=false',
+                    'inactive' => 'expired=true', 'any' => nil }.freeze
+        private_constant :TIMES, :FIELDS, :NOT_NOOP, :EXPIRED
 
         # - `notes`: more about the status, in words
-        # - `seen`: the time of the last run that is known
-        Row = Struct.new(:name, :environment, :status, :notes, :seen)
-        # - `source`: why the rows come from the store; nil for the index
-        Found = Struct.new(:rows, :total, :source)
+        # - `seen`: when the node was seen last; nil for never
+        # - `report`: the time of its last report; nil for none, and in rows from the store
+        Row = Struct.new(:name, :environment, :status, :notes, :seen, :report)
+        # - `source`: why the rows come from the store; nil for the index, or for nodes that the index does not have
+        # - `columns`: the names in {COLUMNS} of those that are known
+        Found = Struct.new(:rows, :total, :source, :columns)
 
         # @param status [String, nil] of a report
         # @param noop [Boolean, nil] whether its run was in noop mode
@@ -49,22 +57,26 @@ module Simpkv
           check('order', @order, %w[asc desc])
         end
 
+        # @return [Boolean] whether the table is about nodes that the index does not have
+        def never_run?
+          @status == 'never'
+        end
+
         # @return [Found] from the index
         # @raise [Problem, Error]
         def indexed(offset, limit)
           query = ['extract', FIELDS, *[condition].compact]
           found = @api.find('nodes', query, order: order, limit: limit, offset: offset)
-          Found.new(found.rows.map { |row| of_index(row) }, found.total)
+          Found.new(found.rows.map { |row| of_index(row) }, found.total, nil, COLUMNS.keys)
         end
 
-        # @param why [String] there is no answer from the index
+        # @param why [String, nil] there is no answer from the index
         # @return [Found] from the store
         # @raise [Problem, Error]
         def stored(offset, limit, why)
-          column = COLUMNS.fetch(present(@sort) || 'name').last
-          nodes = @api.get('/v1/nodes', 'filter' => filters.join(','), 'sort' => column, 'reverse' => descending?)
-          rows = nodes.fetch('nodes').drop(offset).first(limit).map { |node| of_store(node) }
-          Found.new(rows, nodes.fetch('nodes').length, why)
+          nodes = stored_nodes
+          columns = never_run? ? %w[name status environment] : COLUMNS.select { |_, (*, name)| name }.keys
+          Found.new(nodes.drop(offset).first(limit).map { |node| of_store(node) }, nodes.length, why, columns)
         end
 
         private
@@ -83,16 +95,35 @@ module Simpkv
           @order == 'desc'
         end
 
+        def stored_nodes
+          column = COLUMNS.fetch(present(@sort) || 'name').last || 'last_seen'
+          nodes = @api.get('/v1/nodes', 'filter' => filters.join(','), 'sort' => column, 'reverse' => descending?,
+                                        'never_run' => never_run?).fetch('nodes')
+          return nodes unless @state == 'overdue'
+
+          nodes.select { |node| node['last_seen'].nil? || node['last_seen'] < overdue_since }
+        end
+
+        def overdue_since
+          @overdue_since ||= (Time.now.utc - Status::NodeCounts::OVERDUE_AFTER).iso8601
+        end
+
         def order
-          field = COLUMNS.fetch(present(@sort) || 'name')[1]
-          [[field, descending? ? 'desc' : 'asc'], *([%w[certname asc]] unless field == 'certname')]
+          fields = COLUMNS.fetch(present(@sort) || 'name')[1]
+          (fields.map { |field| [field, descending? ? 'desc' : 'asc'] } << %w[certname asc]).uniq(&:first)
         end
 
         def condition
-          conditions = [present(@state) && ['=', 'node_state', @state],
-                        present(@pattern) && ['~', 'certname', @pattern], present(@environment) && in_environment,
-                        present(@status) && with_status].compact
+          conditions = [present(@state) && in_state, present(@pattern) && ['~', 'certname', @pattern],
+                        present(@environment) && in_environment, present(@status) && with_status].compact
           conditions.length > 1 ? ['and', *conditions] : conditions.first
+        end
+
+        def in_state
+          return ['=', 'node_state', @state] unless @state == 'overdue'
+
+          ['and', %w[= node_state active],
+           *TIMES.map { |field| ['or', ['null?', field, true], ['<', field, overdue_since]] }]
         end
 
         # Shown is the environment of the last report; without a report, that of the last catalog.
@@ -123,7 +154,7 @@ module Simpkv
 
         def status_filters
           case @status
-          when '' then []
+          when '', 'never' then []
           when 'unseen' then ['status=']
           when 'noop' then %w[noop=true status!=failed]
           when 'failed' then ['status=failed']
@@ -134,14 +165,15 @@ module Simpkv
         def of_index(row)
           certname, status, noop, pending, corrective = row.values_at(*FIELDS.first(5))
           environment = row.values_at('report_environment', 'catalog_environment', 'facts_environment').compact.first
-          seen = row.values_at('report_timestamp', 'catalog_timestamp', 'facts_timestamp').compact.first
+          seen = row.values_at(*TIMES).compact.max
           notes = { 'corrective changes' => corrective, 'would change something' => pending,
                     'expired' => row['expired'] }
-          Row.new(certname, environment, self.class.status(status, noop), notes.select { |_, set| set }.keys, seen)
+          Row.new(certname, environment, self.class.status(status, noop), notes.select { |_, set| set }.keys, seen,
+                  row['report_timestamp'])
         end
 
         def of_store(node)
-          status = self.class.status(node['status'], node['noop'])
+          status = never_run? ? 'never' : self.class.status(node['status'], node['noop'])
           Row.new(*node.values_at('name', 'environment'), status, node['expired'] ? ['expired'] : [], node['last_seen'])
         end
       end

@@ -68,7 +68,7 @@ module Simpkv
           failed = part['statuses']['failed']
           urgent("The last run failed on #{count(failed, 'node')}.", '/nodes?status=failed') if failed.positive?
           overdue = part['overdue']
-          soon("#{count(overdue, 'node')} had no run for a day.", '/nodes?sort=seen') if overdue.positive?
+          soon("Not seen for a day: #{count(overdue, 'node')}.", '/nodes?state=overdue') if overdue.positive?
         end
 
         def runs(_part); end
