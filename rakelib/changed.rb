@@ -50,7 +50,8 @@ module Changed
     'examples/console/' => %w[spec/console/browser_spec.rb spec/package/commands_spec.rb],
     'examples/monitoring/' => %w[spec/server/monitoring_spec.rb spec/package/documentation_spec.rb],
     'rakelib/runbook' => %w[spec/command/runbook_spec.rb],
-    'examples/' => %w[spec/package/commands_spec.rb], 'docs/' => %w[spec/unit/documentation_spec.rb],
+    'examples/' => %w[spec/package/commands_spec.rb], 'docs/high-availability.md' => %w[spec/availability],
+    'docs/' => %w[spec/unit/documentation_spec.rb],
     'README.md' => %w[spec/unit/documentation_spec.rb], 'CONTRIBUTING.md' => %w[spec/unit/documentation_spec.rb]
   }.freeze
 

@@ -132,6 +132,7 @@ end
 # ---- Faults, load, sanitizers, fuzzers, analysis
 
 specs(:faults, :cext, 'servers killed and cut off', 'spec/faults')
+specs(:availability, :cext, 'pairs of servers, of which one fails while catalogs are compiled', 'spec/availability')
 
 # LOAD_SECONDS=600 keeps each server busy for ten minutes.
 stage :load, 'many threads and processes at once' do |stage|
@@ -217,9 +218,9 @@ end
 # the directory on Debian's JRuby, and jruby94_servers the directory on the newest one.
 ALL = %w[
   cext_servers puppetserver packages analysis cext_unit jruby93_unit estate valgrind puppet7 bench server chaos
-  encrypted_conformance puppetdb tsan ruby_sanitizers faults jruby93_conformance ffi_unit ds389_conformance fuzz
-  style query ffi_servers jruby94_servers bolt newest_json tools jruby94_unit cext_functions console
-  cext_conformance access types load command
+  encrypted_conformance puppetdb tsan ruby_sanitizers faults availability jruby93_conformance ffi_unit
+  ds389_conformance fuzz style query ffi_servers jruby94_servers bolt newest_json tools jruby94_unit cext_functions
+  console cext_conformance access types load command
 ].freeze
 
 # ---- Suites

@@ -54,6 +54,14 @@ RSpec.describe 'simpkv doctor, with a replica of OpenLDAP' do
     expect(found.to_s).not_to include('pl4nted')
   end
 
+  it 'warns if write_uri does not say which of several servers takes writes' do
+    writes = -> { findings('--read-only').select { |finding| finding['what'] == 'writes' } }
+    expect(writes.call).to eq([])
+    backends['default'].delete('write_uri')
+    File.write(config, { 'backends' => backends }.to_yaml)
+    expect(writes.call).to match([warning('writes', /no 'write_uri' says/, /set 'write_uri' to one server/)])
+  end
+
   context 'that follows at once' do
     let(:follows) { true }
 

@@ -94,6 +94,16 @@ RSpec.describe 'Catalogs whose keys are in a directory', :once do
     expect(world.warnings).to match([/already with another 'retries'/])
   end
 
+  it 'warn once if several servers could take writes, and not if one is named (two took writes, unnoticed)' do
+    several = slapd.options('type' => 'ldap', 'id' => id, 'ldap_uri' => [slapd.uri, slapd.tcp_uri])
+    calls = ->(backend) { 2.times { |n| world.call('simpkv::put', "k#{n}", n, {}, with(backend)) } }
+    calls.call(several)
+    expect(world.warnings).to match([/'ldap_uri' names several servers, and no 'write_uri'.*high-availability/])
+    world.fresh_catalog
+    calls.call(several.merge('write_uri' => slapd.uri))
+    expect(world.warnings.length).to eq(1)
+  end
+
   it 'name the reason while the server is down (it was a TypeError), and work when it is back' do
     slapd.stop_serving
     2.times do

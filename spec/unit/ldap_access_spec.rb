@@ -97,6 +97,15 @@ RSpec.describe Simpkv::LdapAccess do
     end
   end
 
+  describe '.writer_warning' do
+    it 'names no writer if several servers are read and none is to be written (two took writes, unnoticed)' do
+      several = settings('ldap_uri' => %w[ldap://a ldap://b])
+      expect(described_class.writer_warning(several)).to match(/'ldap_uri' names several.*: set 'write_uri' to one/)
+      expect(described_class.writer_warning(several.merge('write_uri' => 'ldap://a'))).to be_nil
+      expect(described_class.writer_warning(settings({}))).to be_nil
+    end
+  end
+
   describe '.command' do
     {
       { 'admin_pw_file' => '/pw' } =>

@@ -84,6 +84,18 @@ module Simpkv
         refused_passwords.select { |file, _| file == settings['admin_pw_file'] }.values
     end
 
+    # Finds options that let several servers take writes at a time: each process by itself writes to the next server of
+    # `ldap_uri` while it cannot reach the first one.
+    #
+    # @param settings [Hash{String => Object}]
+    # @return [String, nil] a warning, with advice behind a colon
+    def self.writer_warning(settings)
+      return if settings['write_uri'] || settings['ldap_uri'].split.length < 2
+
+      "'ldap_uri' names several servers, and no 'write_uri' says which one takes writes, so that two of them can, " \
+        "and one key can get two values: set 'write_uri' to one server (docs/high-availability.md)"
+    end
+
     # Finds password files that were changed before the directory. The connections of this process use the password
     # before the change.
     #

@@ -7,7 +7,8 @@ module Simpkv
     # The place of a backend of type ldap: the tree below a base entry of a directory.
     class LdapPlace
       # @param settings [Hash{String => Object}] those of {Config.typed}
-      # @param warn [#call] receives each warning about the files with secrets, when the store is opened
+      # @param warn [#call] receives each warning about the files with secrets and the servers, when the store is
+      #   opened
       # @param search [Boolean] whether errors end with the command that asks the server outside of Puppet, as those of
       #   functions do; otherwise they name `simpkv doctor`
       def initialize(settings, warn, search: false)
@@ -61,7 +62,7 @@ module Simpkv
       # @raise [InvalidError] the options are not enough
       def open_unchecked(more = {})
         store = LdapAccess.open(@settings, more)
-        LdapAccess.warnings(@settings).each { |warning| @warn.call(warning) }
+        [*LdapAccess.warnings(@settings), *LdapAccess.writer_warning(@settings)].each { |warning| @warn.call(warning) }
         store
       end
 

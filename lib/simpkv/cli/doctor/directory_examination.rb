@@ -25,7 +25,7 @@ module Simpkv
 
         look_at_tls
         @replication = ReplicationExamination.new(backend, @bases, findings, remedies)
-        @replication.look_for_bases
+        @replication.look_at_servers
         look_at_contents if base? && schema?
       end
 

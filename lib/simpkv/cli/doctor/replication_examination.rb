@@ -22,10 +22,12 @@ module Simpkv
         @remedies = remedies
       end
 
-      # Names the servers that lack the base entry, if others have it.
+      # Warns if several servers could take writes, and names the servers that lack the base entry, if others have it.
       #
       # @return [void]
-      def look_for_bases
+      def look_at_servers
+        warning = LdapAccess.writer_warning(@backend.settings)
+        @findings.warning('writes', *warning.split(': ', 2)) if warning
         holder = @bases.key(:visible)
         lacking = holder ? @bases.reject { |_, base| base == :visible }.keys : []
         lacking.each do |uri|

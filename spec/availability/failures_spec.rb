@@ -1,0 +1,90 @@
+# frozen_string_literal: true
+
+require_relative 'availability_helper'
+
+# The table of docs/high-availability.md. Each example fails a server, or the network, while catalogs are compiled.
+Pairs.each do |name, kind, tags|
+  RSpec.describe "A pair of #{name}, with write_uri naming one server,", **tags do
+    include_context 'with a pair', kind
+    include_context 'with compilers'
+
+    it 'loses no catalog that reads, and no value, when the writer is killed and an operator moves writes and back' do
+      compile
+      first.kill
+      compilers.wait(reading: 8, writing: 2)
+      expect(compilers.errors(:writing)).to be_any.and all(include("#{first.tcp_uri}: connection refused"))
+      compilers.configure(:writing, backend('write_uri' => second.tcp_uri))
+      compilers.wait(writing: 8, good: true)
+      pair.relaunch(first)
+      pair.settle
+      compilers.errors(:writing)
+      move_back
+      compilers.wait(writing: 5, good: true)
+      expect_nothing_lost
+    end
+
+    # The steps of the page.
+    def move_back
+      pair.read_only(second, true)
+      compilers.wait(writing: 2)
+      replicated
+      compilers.configure(:writing, backend)
+      compilers.wait(writing: 2, good: true)
+      pair.read_only(second, false)
+      expect(compilers.errors(:writing)).to be_any.and all(include('read-only'))
+      pair.settle
+    end
+
+    it 'loses nothing when the other server is killed: catalogs read and write as before' do
+      compile
+      second.kill
+      compilers.wait(reading: 8, writing: 8)
+      pair.relaunch(second)
+      pair.settle
+      expect(compilers.errors(:writing)).to eq([])
+      expect_nothing_lost
+    end
+
+    it 'loses nothing while the other server is stopped' do
+      compile('operation_timeout_seconds' => 4)
+      second.freeze_process { compilers.wait(reading: 4, writing: 8) }
+      expect(compilers.errors(:writing)).to eq([])
+      expect_nothing_lost
+    end
+
+    it 'fails writes, and no catalog that reads, while the writer is stopped' do
+      compile('operation_timeout_seconds' => 4)
+      first.freeze_process { compilers.wait(reading: 4, writing: 1) }
+      expect(compilers.errors(:writing)).to be_any.and all(match(/timed out|no answer in time|moment ago|tried again/))
+      compilers.wait(writing: 5, good: true)
+      expect_nothing_lost
+    end
+
+    it 'reads older values at the other server while the two are cut off from each other, and loses nothing' do
+      compile
+      pair.apart do
+        each_store.first.put('environments/production/late', document('new'))
+        compilers.wait(reading: 8, writing: 8)
+        expect(each_store.last.get('environments/production/late', required: false)).to be_nil
+      end
+      expect(compilers.errors(:writing)).to eq([])
+      expect_nothing_lost
+      expect(replicated['late']).to eq('new')
+    end
+
+    it 'fails only the writes of a compiler that is cut off from the writer' do
+      compile
+      network = CuttableProxy.new(first.tcp_uri)
+      cut_off = open_store('ldap_uri' => [network.uri, second.tcp_uri], 'write_uri' => network.uri)
+      cut_off.get('environments/production/app/url')
+      network.cut
+      expect { cut_off.put('environments/production/k', document(1)) }
+        .to raise_error(Simpkv::UnavailableError, /#{network.uri}/)
+      expect(cut_off.get('environments/production/app/url')).to eq(document('http://app'))
+      expect(compilers.errors(:writing)).to eq([])
+      expect_nothing_lost
+    ensure
+      network&.stop
+    end
+  end
+end

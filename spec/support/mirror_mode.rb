@@ -1,0 +1,85 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/directory/directory_setup'
+require_relative 'debian_slapd'
+require_relative 'server_pair'
+
+# Two OpenLDAP servers as Debian's package sets them up, which docs/high-availability.md makes a pair: each has the
+# changes of the other, and one takes writes.
+#
+#   MirrorMode.run { |pair| pair.each { |server| Simpkv::Store.open('ldap', server.options('id' => 'x')) } }
+class MirrorMode < ServerPair
+  HEADING = 'How to make a pair of OpenLDAP'
+  # The identity with which the servers read each other.
+  REPLICATOR = PAGE.blocks(HEADING, 'sh').first[/--replicator (\S+)/, 1]
+
+  # A server whose database is empty when it starts: the first one is filled later, and the second one by replication.
+  class Server < DebianSlapd
+    def initialize(**options)
+      super
+      @layout = 'plain'
+    end
+
+    # Changes the configuration, as an administrator on the machine of the server.
+    def change(ldif)
+      execute('ldapmodify', '-Q', '-Y', 'EXTERNAL', '-H', uri, stdin_data: ldif)
+    end
+
+    # Loses the data, as with a broken disk. The server is down.
+    def lose_data
+      FileUtils.rm(Dir[File.join(@folder, 'data', '*')])
+    end
+
+    # @return [String] LDIF of the suffix, the identities and the base tree
+    def contents
+      [without_base, schema_file('base.ldif')].join("\n")
+    end
+
+    private
+
+    def command
+      super.tap { |words| words[words.index('-h') + 1] += " #{tls_uri}" }
+    end
+
+    def fill
+      change("dn: cn=config\nchangetype: modify\n" \
+             "replace: olcTLSCACertificateFile\nolcTLSCACertificateFile: #{certificates.cacert}\n-\n" \
+             "replace: olcTLSCertificateFile\nolcTLSCertificateFile: #{@tls.first}\n-\n" \
+             "replace: olcTLSCertificateKeyFile\nolcTLSCertificateKeyFile: #{@tls.last}\n")
+    end
+  end
+
+  # Has a server refuse the writes of clients, or take them again, as the page does.
+  def read_only(server, state)
+    block, = PAGE.blocks('How to move writes back', 'ldif')
+    server.change(block.sub('TRUE', state.to_s.upcase))
+  end
+
+  private
+
+  def new_server(**options)
+    server = Server.new(tls: true, authority: @authority, **options)
+    @authority = server.certificates
+    server
+  end
+
+  def uri_of(server)
+    server.tls_uri
+  end
+
+  def configure
+    setup = Simpkv::Cli::DirectorySetup.new('openldap', 'plain', title: 'the pair', replicators: [REPLICATOR])
+    replication, identity = PAGE.blocks(HEADING, 'ldif').map { |block| with_names(block) }
+    each.with_index(1) do |server, number|
+      server.change(setup.text('config'))
+      server.change(replication.sub('olcServerID: 1', "olcServerID: #{number}")
+                               .sub('ldaps://ldap2.example.com', other_of(server)))
+    end
+    first.add([first.contents, identity].join("\n"))
+    eventually(errors: RuntimeError) { last.entry(DirectoryServer::SUFFIX, '1.1') }
+  end
+
+  def with_names(block)
+    block.sub('REPLICATOR_PASSWORD', DirectoryServer::PASSWORD).sub('/etc/pki/tls/certs/ca.pem', @authority.cacert)
+  end
+end
