@@ -2,13 +2,16 @@
 
 require 'etc'
 require 'socket'
+require 'time'
 require_relative 'command_helper'
 require_relative '../support/audit_file'
+require_relative '../support/eventually'
 require_relative '../support/key_file'
 
 RSpec.describe 'The command simpkv with an audited backend' do
   include_context 'with keys in files'
   include AuditFile
+  include Eventually
   include KeyFile
 
   def configure(more)
@@ -28,6 +31,69 @@ RSpec.describe 'The command simpkv with an audited backend' do
     expect(lines.map { |line| line.values_at('node', 'user') }.uniq)
       .to eq([[Socket.gethostname, Etc.getpwuid(Process.euid).name]])
     expect(File.read(audit_file)).not_to include('pl4nted')
+  end
+
+  it 'shows who changed a key last' do
+    configure('audit' => audit)
+    who = "root (user root, node #{Socket.gethostname})".gsub('root', Etc.getpwuid(Process.euid).name)
+    simpkv!('put', 'app/a', 'pl4nted')
+    expect(simpkv!('stat', 'app/a')).to match(/^audit log: +\d{4}-\S+Z put by #{Regexp.escape(who)}$/)
+    facts = JSON.parse(simpkv!('stat', 'app/a', '-o', 'json'))
+    expect(facts).to include('audit' => include('operation' => 'put', 'outcome' => 'written', 'pid' => Integer))
+    expect(facts).not_to include('audit_note')
+    later = Time.now + 7200
+    File.utime(later, later, File.join(root, 'environments/production/app/a'))
+    expect(simpkv!('stat', 'app/a'))
+      .to match(/^note: +this machine's audit log has no line about the last change of #{later.utc.strftime('%F')}T/)
+    expect(File.read(audit_file)).not_to include('pl4nted')
+  end
+
+  it 'shows in place of a guess why it does not know' do
+    configure('audit' => audit)
+    store.put('environments/production/a', Simpkv::Codec.encode(1))
+    expect(simpkv!('stat', 'a')).to match(/^note: +the audit log cannot be read: No such file/)
+    File.write(audit_file, '')
+    expect(simpkv!('stat', 'a')).to match(/^note: +this machine's audit log has no line about the last change/)
+    line = Simpkv::Audit::Line.new('file/default', 'x', 'x', 'x')
+    File.write(audit_file, line.of('put', 'environments/production/a', 'error', 5, ',"error":"TimeoutError"'))
+    expect(simpkv!('stat', 'a')).to match(/^note: +it is not known whether the operation 'put' of .* has changed it$/)
+    configure('audit' => { 'to' => 'syslog' })
+    expect(simpkv!('stat', 'a')).to match(/^note: +the audit log goes to syslog/)
+    expect(simpkv('log', '--audit', 'a').to_a).to match(['', /goes to syslog/, 69])
+    configure({})
+    expect(simpkv('log', '--audit', 'a').to_a).to match(['', /lacks the option 'audit'/, 69])
+  end
+
+  it 'shows the writer of each version, and of changes of keys that are deleted' do
+    configure('audit' => audit, 'history' => 3)
+    user = Etc.getpwuid(Process.euid).name
+    simpkv!('put', 'a', 'one')
+    stored_at = JSON.parse(store.get('environments/production/a'))['stored_at']
+    eventually { Time.now - Time.iso8601(stored_at) > 2.1 }
+    simpkv!('put', 'a', 'two')
+    versions = JSON.parse(simpkv!('log', 'a', '-o', 'json'))
+    expect(versions.map { |version| version['stored_by'] }).to all(include('user' => user, 'operation' => 'put'))
+    expect(simpkv!('log', 'a').lines).to all(match(/  -  #{user} \(user #{user}, node /))
+    simpkv!('rm', 'a')
+    changes = simpkv!('log', '--audit', 'a')
+    expect(changes.lines).to match([/\A\S+Z  delete  deleted  #{user} /, /  put     written  /, /  put     written  /])
+    expect(simpkv!('log', '--audit', '-n', '1', 'a')).to eq(changes.lines.first)
+    expect(JSON.parse(simpkv!('log', '--audit', 'a', '-o', 'json')).map { |change| change['operation'] })
+      .to eq(%w[delete put put])
+    expect(simpkv('log', '--audit', 'none').to_a).to eq(['', '', 1])
+  end
+
+  it 'is asked who changed a key by the commands of docs/audit.md' do
+    configure('audit' => audit, 'history' => 2)
+    page = File.read(File.expand_path('../../docs/audit.md', __dir__))
+    commands = page[/^## Who changed a key$.*?^```sh\n(.*?)^```/m, 1].lines.map(&:split)
+    results = commands.map do |_, *words|
+      input = 'pl4nted' if words.include?('<')
+      simpkv(*words.take_while { |word| word != '<' }, input: input.to_s)
+    end
+    expect(results.map(&:code)).to eq([0] * 5)
+    expect(results.map { |result| result.to_a.join }.join).not_to include('pl4nted')
+    expect(results.last.to_a.first).to match(/  put  written  /)
   end
 
   # There was no line.

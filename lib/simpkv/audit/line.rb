@@ -72,12 +72,18 @@ module Simpkv
       # @param more [String] further members, each with a comma before it
       # @return [String] with a newline at its end
       def of(operation, path, outcome, duration_us, more = '')
+        # Before Ruby 3, such a String is frozen.
+        +%({"time":"#{Line.now}","operation":"#{operation}",#{about(path)}"node":#{node},#{@after}) <<
+          %("pid":#{Process.pid},"outcome":"#{outcome}"#{more},) <<
+          %("duration_us":#{duration_us}}\n)
+      end
+
+      # @param path [String] of a key or folder in the store
+      # @return [String] the part of a line that names the backend and the key
+      def about(path)
         environment, key = place(Line.utf8(string(path)))
         environment = environment ? Line.text(environment) : 'null'
-        # Before Ruby 3, such a String is frozen.
-        +%({"time":"#{Line.now}","operation":"#{operation}",#{@before}"environment":#{environment},) <<
-          %("key":#{Line.text(key)},"node":#{node},#{@after}"pid":#{Process.pid},"outcome":"#{outcome}"#{more},) <<
-          %("duration_us":#{duration_us}}\n)
+        %(#{@before}"environment":#{environment},"key":#{Line.text(key)},)
       end
 
       private

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'json'
+require 'time'
 require_relative '../../support/standing_clock'
 
 # Expired keys and earlier values. The backend has no options for them.
@@ -79,6 +80,19 @@ RSpec.shared_examples 'expiry and versions' do
       .to match(['', /'a': there is no version -3: the key has 2 earlier values$/, 66])
     expect(simpkv('get', 'a', '--version', 'pl4nted').to_a)
       .to match(['', /--version must be a whole number/, 64]).and(all(not_show_secrets))
+  end
+
+  it 'stat prints when a key and its folder were changed, how it is stored, and no value' do
+    simpkv!('put', 'f/a', 'pl4nted', '--history', '2', '--expires-after', '90d')
+    simpkv!('put', 'f/a', 'pl4nted-2', '--history', '2', '--expires-after', '90d')
+    facts = JSON.parse(simpkv!('stat', 'f/a', '-o', 'json'))
+    expect(facts).to include('key' => 'f/a', 'kind' => 'key', 'encrypted' => false, 'versions' => 2,
+                             'size' => stored('f/a').to_json.bytesize, 'stored_at' => String, 'expires' => String)
+    expect(Time.iso8601(facts['modified_at'])).to be_within(120).of(Time.now)
+    expect(simpkv!('stat', 'f/a')).to match(/^kind: +key$.*^changed: +\d{4}-\S+Z( by .+)?$.*^encrypted: +no$/m)
+    expect(JSON.parse(simpkv!('stat', 'f', '-o', 'json'))).to include('kind' => 'folder', 'keys' => 1, 'folders' => 0)
+    expect(simpkv!('stat', 'f')).to match(/^keys: +1$/)
+    expect(simpkv('stat', 'none').to_a).to match(['', /there is no key or folder/, 66])
   end
 
   it 'log prints what a document has: a key that functions stored has one version' do
