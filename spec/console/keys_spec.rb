@@ -203,7 +203,7 @@ RSpec.describe 'The pages of keys' do
       page('/keys/a?do=delete')
       page('/keys/a?do=edit')
       expect(lines.select { |line| line['node'] == 'local' }.map { |line| line['operation'] }.uniq)
-        .to contain_exactly('describe', 'list')
+        .to contain_exactly('describe', 'list', 'stat')
       shown = submit('/keys/a', '/keys/a?do=show', 'version' => '0')
       expect(text(shown)).to include('The audit log has a line about it, which names you local.', 'pl4nted')
       expect(lines.select { |line| line['operation'] == 'get' && line['node'] == 'local' })

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'etc'
 require_relative '../support/audit_file'
 require_relative 'server_helper'
 
@@ -92,13 +93,17 @@ RSpec.describe 'The API of keys without their values' do
     include_context 'with a service', '--bind', 'tcp://127.0.0.1:0'
     it_behaves_like 'descriptions'
 
-    let(:modification) { { 'modified_at' => String } }
+    let(:modification) do
+      { 'modified_at' => String, 'owner' => Etc.getpwuid(Process.euid).name, 'encrypted' => false,
+        'size' => a_value > 100 }
+    end
     let(:local) { service.client('tcp') }
 
     it 'describes a key to callers who may not see values, without metadata and without a digest of the value' do
       client.put(path, 'value' => '4711', 'metadata' => { 'pin' => '4711', 'b' => 1 })
       found = local.get("#{path}?values=false")
       expect(found.data).to include('metadata_names' => %w[b pin], 'versions' => [{ 'version' => 0 }])
+      expect(found.data).to include('modified_at').and(satisfy { |facts| !facts.key?('size') })
       expect(found.headers).not_to include('etag')
       expect(found.body).not_to include('4711')
       tag = client.get(path).headers['etag']
@@ -143,7 +148,8 @@ RSpec.describe 'The API of keys without their values' do
       service.client('tcp').get(path)
       expect(operations.grep(%r{production:app1/token}))
         .to eq(['get production:app1/token absent', 'put production:app1/token written',
-                'describe production:app1/token found', 'get production:app1/token found'])
+                'describe production:app1/token found', 'stat production:app1/token found',
+                'get production:app1/token found'])
     end
   end
 
@@ -153,7 +159,11 @@ RSpec.describe 'The API of keys without their values' do
       include_context 'with a service'
       let(:backends) { { 'default' => directory.options('type' => 'ldap', 'id' => id) } }
       let(:store) { open_store }
-      let(:modification) { { 'modified_at' => String, 'modified_by' => directory.options['admin_dn'] } }
+      let(:modification) do
+        dn = directory.options['admin_dn']
+        { 'created_at' => String, 'created_by' => dn, 'modified_at' => String, 'modified_by' => dn,
+          'encrypted' => false, 'size' => a_value > 100 }
+      end
       it_behaves_like 'descriptions'
     end
   end

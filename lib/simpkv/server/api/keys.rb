@@ -3,8 +3,8 @@
 require 'simpkv/server/api/conditions'
 require 'simpkv/server/api/key_body'
 require 'simpkv/server/api/key_description'
+require 'simpkv/server/api/key_facts'
 require 'simpkv/server/api/key_list'
-require 'simpkv/server/api/key_modification'
 require 'simpkv/server/api/key_path'
 
 module Simpkv
@@ -106,7 +106,7 @@ module Simpkv
         recorded = audit['reads'] ? 'reads' : 'writes' if audit
         Api::KeyDescription.new(document, version, metadata: rights.values?(caller)).to_h
                            .merge('backend' => backend.name, 'audit' => recorded || 'none')
-                           .merge(Api::KeyModification.of(backend, store, place))
+                           .merge(Api::KeyFacts.of(store, place, size: rights.values?(caller)))
       end
 
       def version

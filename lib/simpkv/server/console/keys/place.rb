@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require 'shellwords'
+
 module Simpkv
   module Server
     class Console < Roda
@@ -49,6 +51,12 @@ module Simpkv
           # @return [String] of the environment, or for the global keys
           def title
             environment ? "environment #{environment}" : 'global keys'
+          end
+
+          # @return [String] the words after `simpkv log`, for a shell
+          def operands
+            where = environment ? ['-e', environment] : ['-g']
+            Shellwords.join([*where, *(['-b', backend] if backend), '--', name])
           end
 
           # @return [Hash{Symbol => String}] the parameters that name the environment and the backend
