@@ -106,6 +106,35 @@ RSpec.describe 'The commands' do
     end
   end
 
+  # Writes programs that print what those of Vault and Consul print.
+  def write_vault_and_consul(folder)
+    secret = { 'request_id' => 'b5c5', 'lease_id' => '',
+               'data' => { 'data' => { 'password' => 'correct horse' }, 'metadata' => { 'version' => 3 } } }
+    exported = [{ 'key' => 'app1/url', 'flags' => 0, 'value' => ['https://app1'].pack('m0') }]
+    File.write(File.join(folder, 'vault'), <<~SHELL, perm: 0o755)
+      #!/bin/sh
+      case "$2 $4" in
+      'list secret/app1') echo '["db", "folder/"]' ;;
+      'get secret/app1/db') echo '#{JSON.generate(secret)}' ;;
+      *) exit 2 ;;
+      esac
+    SHELL
+    File.write(File.join(folder, 'consul'), "#!/bin/sh\necho '#{JSON.generate(exported)}'\n", perm: 0o755)
+  end
+
+  it 'of docs/moving.md import what Vault and Consul have' do
+    Dir.mktmpdir do |folder|
+      write_vault_and_consul(folder)
+      backend = { 'type' => 'file', 'id' => 'site', 'root_path' => File.join(folder, 'keys') }
+      File.write(File.join(folder, 'site.yaml'), { 'backends' => { 'default' => backend } }.to_yaml)
+      said = run_commands("cd #{folder}\nexport SIMPKV_CONFIG=#{folder}/site.yaml\n" \
+                          "#{commands('moving.md', 'Vault and Consul')}" \
+                          "simpkv get app1/db\nsimpkv get consul/app1/url\nunset SIMPKV_CONFIG\n", folder)
+      expect(said).to include("app1/db -> environments/production/app1/db\n", '{"password":"correct horse"}', 'https://app1')
+      expect(said.scan('correct horse').length).to eq(1)
+    end
+  end
+
   it 'of docs/moving.md write values for other programs' do
     Dir.mktmpdir do |folder|
       script = commands('moving.md', 'Values for other programs').gsub('/tmp/values', "#{folder}/values")
