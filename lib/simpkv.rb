@@ -39,6 +39,7 @@ module Simpkv
   require "simpkv/native/#{binding_wanted}"
   require 'simpkv/store/audited_store'
   require 'simpkv/store/batch'
+  require 'simpkv/store/change'
   require 'simpkv/document/codec'
   require 'simpkv/document/rich_data'
   require 'simpkv/config'

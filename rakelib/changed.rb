@@ -10,6 +10,7 @@ module Changed
                                spec/functions/{file_backend,plugin_file}_spec.rb
                                spec/integration/ldap_messages_spec.rb spec/command/{default_store,stores}_spec.rb],
     'lib/simpkv/cli/commands/query' => %w[spec/query/command_spec.rb spec/command/query_spec.rb],
+    'lib/simpkv/cli/commands/watch' => %w[spec/command/watch_spec.rb],
     'lib/simpkv/cli/directory/' => %w[spec/command/init_spec.rb spec/integration/{schema,directory_setup}_spec.rb],
     'lib/simpkv/cli/encryption/' => %w[spec/command/encryption_spec.rb],
     'lib/simpkv/cli/estate/' => %w[spec/command/{access,node*,rule*}_spec.rb],

@@ -172,6 +172,7 @@ static VALUE end_call(VALUE argument)
     skv_rb_call *call = (skv_rb_call *)argument;
 
     skv_list_close(call->list);
+    skv_changes_close(call->changes);
     skv_reply_free(call->page);
     skv_reply_free(call->reply);
     skv_rb_give_back_cancel(call->cancel);

@@ -31,6 +31,8 @@ typedef struct skv_rb_call {
     skv_cancel *cancel;
     skv_reply *reply;
     skv_list *list;
+    skv_changes *changes;
+    int64_t wait_ms; /* for the next changes */
     VALUE thread;
     skv_keyring *keyring; /* for the documents of a list; NULL for none */
     VALUE cipher;         /* the object of the keyring */

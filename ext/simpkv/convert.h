@@ -4,6 +4,7 @@
 
 #include "simpkv.h"
 #include "simpkv_audit.h"
+#include "simpkv_changes.h"
 #include "simpkv_keyring.h"
 
 #include <ruby.h>

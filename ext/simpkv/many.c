@@ -1,4 +1,4 @@
-/* Simpkv::Native::Store: the operations on many keys, in batches and in lists. */
+/* Simpkv::Native::Store: the operations on many keys, in batches, in lists, and as they change. */
 #include "call.h"
 
 /* ---- Batches ---- */
@@ -172,10 +172,76 @@ static VALUE native_tree(VALUE self, VALUE folder, VALUE values, VALUE cipher, V
     return skv_rb_perform(self, &call);
 }
 
+/* ---- Changes ---- */
+
+static int run_changes_open(skv_rb_call *call)
+{
+    const bool since = !NIL_P(call->document);
+
+    call->changes = skv_changes_open(call->native->store, SKV_RB_BYTES(call->key),
+                                     since ? RSTRING_PTR(call->document) : NULL,
+                                     since ? (size_t)RSTRING_LEN(call->document) : 0, call->timeout_ms, call->cancel,
+                                     call->reply);
+    return skv_reply_status(call->reply);
+}
+
+static int run_changes_next(skv_rb_call *call)
+{
+    return skv_changes_next(call->changes, call->wait_ms, call->cancel, call->reply);
+}
+
+static VALUE unpack_changes(const skv_reply *reply)
+{
+    const char *p = skv_reply_data(reply), *end = p + skv_reply_size(reply);
+    VALUE changes = rb_ary_new();
+
+    while (p < end) {
+        uint32_t lengths[2];
+        VALUE name, cookie;
+
+        memcpy(lengths, p + 1, sizeof lengths);
+        name = skv_rb_utf8(p + RECORD_HEADER, lengths[0]);
+        cookie = skv_rb_utf8(p + RECORD_HEADER + lengths[0], lengths[1]);
+        rb_ary_push(changes, rb_ary_new_from_args(3, skv_rb_utf8(p, 1), name, cookie));
+        p += RECORD_HEADER + lengths[0] + lengths[1];
+    }
+    return changes;
+}
+
+/* Yields the records of each page to the block, until it breaks or raises. */
+static VALUE to_changes(skv_rb_call *call)
+{
+    call->run = run_changes_next;
+    for (;;) {
+        skv_rb_run(call);
+        rb_yield(unpack_changes(call->reply));
+    }
+    return Qnil;
+}
+
+/*
+ * call-seq: watch(folder, since, wait_ms, timeout_ms) { |changes| }
+ *
+ * Yields lists of [kind, name, cookie] as skv_changes_next() has them; an empty one after `wait_ms` without a change.
+ */
+static VALUE native_watch(VALUE self, VALUE folder, VALUE since, VALUE wait_ms, VALUE timeout_ms)
+{
+    skv_rb_call call = {.run = run_changes_open,
+                        .convert = to_changes,
+                        .key = skv_rb_bytes(folder),
+                        .document = NIL_P(since) ? Qnil : skv_rb_bytes(since),
+                        .wait_ms = NUM2LL(wait_ms),
+                        .timeout_ms = NUM2LL(timeout_ms),
+                        .per_round_trip = true};
+
+    return skv_rb_perform(self, &call);
+}
+
 void skv_rb_init_many(VALUE store_class)
 {
     rb_define_method(store_class, "put_many", native_put_many, 2);
     rb_define_method(store_class, "get_many", native_get_many, 2);
     rb_define_method(store_class, "list", native_list, 3);
     rb_define_method(store_class, "tree", native_tree, 4);
+    rb_define_method(store_class, "watch", native_watch, 4);
 }

@@ -301,6 +301,28 @@ module Simpkv
       listing(required) { @native.tree(folder, values, cipher, @timeout_ms, &(block if values)) }
     end
 
+    # Yields the changes of the keys in a folder and in all folders below it, as they happen, until the block breaks or
+    # raises. The first {Change} is `:ready`, after those since `since`: what changes later is not missed.
+    #
+    # A change may come more than once, and of several changes of one key only the last one is certain to come. An
+    # error ends the watch: the caller watches again from the last cookie on.
+    #
+    # @param folder [String]
+    # @param since [String, nil] the cookie of an earlier change; nil for now
+    # @yieldparam change [Change]
+    # @return [void] only if the block breaks
+    # @raise [NotFoundError] the folder does not exist, or was deleted
+    # @raise [InvalidError] malformed cookie; or the store cannot be watched: the message says what it needs
+    # @raise [FullError] a limit of the kernel: the message names its setting
+    # @raise [UnavailableError] the storage cannot be used any more
+    # @example
+    #   store.watch('globals/app1') { |change| puts "#{change.kind} #{change.key}" }
+    def watch(folder, since: nil)
+      @native.watch(folder, since, Change::WAIT_MS, @timeout_ms) do |changes|
+        changes.each { |kind, key, cookie| yield Change.of(kind, key, cookie) }
+      end
+    end
+
     # Reads any entry of the directory; for a store of type 'ldap'.
     #
     # @param dn [String] '' for the root DSE, in which the server describes itself

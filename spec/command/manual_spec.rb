@@ -75,7 +75,7 @@ RSpec.describe 'simpkv' do
     titles = Simpkv::Cli::Group::SECTIONS.values - %w[More]
     expect(simpkv!.scan(/^(\w[^:\n]*):$/).flatten - %w[Examples]).to eq(titles)
     expect(simpkv![/^Keys:\n(?:  .*\n)*/].lines.drop(1).map { |line| line.split.first })
-      .to eq(%w[cas edit exists find get ls mv put rm tree])
+      .to eq(%w[cas edit exists find get ls mv put rm tree watch])
     manual = simpkv!('man', process: true).force_encoding('UTF-8')
     expect(manual.scan(/^COMMANDS: (.*)$/).flatten).to eq(titles.map(&:upcase))
   end

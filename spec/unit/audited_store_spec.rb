@@ -36,6 +36,17 @@ RSpec.describe Simpkv::AuditedStore do
     expect(over(store, settings.reject { |name, _| name == 'audit' })).to equal(store)
   end
 
+  it 'writes the line of a watch when it begins' do
+    audited = over(store, settings.merge('audit' => settings['audit'].merge('reads' => true)))
+    store.put('globals/a', document('x'))
+    audited.watch('globals') do
+      expect(lines.map { |line| line.values_at('operation', 'outcome') }).to eq([%w[watch found]])
+      break
+    end
+    expect { audited.watch('globals/none') { nil } }.to raise_error(Simpkv::NotFoundError)
+    expect(lines.map { |line| line.values_at('operation', 'outcome') }).to eq([%w[watch found], %w[watch absent]])
+  end
+
   it 'writes who did what to which key, and how it ended' do
     before = Time.now
     audited.put('environments/production/app/password', document('x'))

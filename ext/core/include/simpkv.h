@@ -1,9 +1,9 @@
 /*
  * simpkv.h - the native core of simpkv: a key/value store for Puppet manifests.
  *
- * With simpkv_keyring.h (encryption) and simpkv_audit.h, the public interface. A store maps keys to documents. A key is
- * a path such as "environments/production/app1/password". A document is a byte string, by convention one JSON object
- * (see "Documents" below), but a store keeps any bytes.
+ * With simpkv_keyring.h (encryption), simpkv_audit.h and simpkv_changes.h, the public interface. A store maps keys to
+ * documents. A key is a path such as "environments/production/app1/password". A document is a byte string, by
+ * convention one JSON object (see "Documents" below), but a store keeps any bytes.
  *
  * Rules that hold for every function here:
  *

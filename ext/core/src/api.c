@@ -230,6 +230,59 @@ void skv_list_close(skv_list *list)
         list->store->ops->list_close(list);
 }
 
+/* ---- Changes ---- */
+
+/* Copies a cookie, which is printable ASCII. */
+static skv_status take_cookie(char cookie[SKV_COOKIE_MAX + 1], const char *since, size_t len, skv_reply *reply)
+{
+    if (len > SKV_COOKIE_MAX)
+        return skv_fail(reply, SKV_TOO_LARGE, "the cookie has %zu bytes: %d are allowed", len, SKV_COOKIE_MAX);
+    for (size_t i = 0; i < len; i++)
+        if (since[i] <= ' ' || since[i] > '~')
+            return skv_fail(reply, SKV_INVALID, "this is not a cookie that a watch has printed");
+    memcpy(cookie, since, len);
+    cookie[len] = '\0';
+    return SKV_OK;
+}
+
+skv_changes *skv_changes_open(skv_store *store, const char *folder, size_t folder_len, const char *since,
+                              size_t since_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
+{
+    char cookie[SKV_COOKIE_MAX + 1];
+    skv_changes_args args = {.since = since ? cookie : NULL};
+    key_call call;
+
+    if (begin_call(&call, store, folder, folder_len, timeout_ms, cancel, reply) != SKV_OK ||
+        (since && take_cookie(cookie, since, since_len, reply) != SKV_OK))
+        return NULL;
+    if (!store->ops->changes_open) {
+        skv_fail(reply, SKV_INVALID, "a store of this type cannot be watched");
+        return NULL;
+    }
+    args.folder = call.key;
+    /* cppcheck-suppress returnDanglingLifetime ; the handle copies what it needs of the arguments */
+    return store->ops->changes_open(store, &args, &call.deadline, reply);
+}
+
+skv_status skv_changes_next(skv_changes *changes, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
+{
+    skv_deadline deadline;
+
+    if (skv_reply_begin(reply) != SKV_OK)
+        return SKV_INVALID;
+    if (!changes)
+        return skv_fail(reply, SKV_INVALID, "the changes are NULL");
+    if (skv_deadline_init(&deadline, timeout_ms, cancel, reply) != SKV_OK)
+        return reply->status;
+    return changes->store->ops->changes_next(changes, &deadline, reply);
+}
+
+void skv_changes_close(skv_changes *changes)
+{
+    if (changes)
+        changes->store->ops->changes_close(changes);
+}
+
 /* ---- Entries ---- */
 
 #define ENTRY_VERSION_MAX 63

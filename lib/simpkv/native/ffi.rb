@@ -251,6 +251,25 @@ module Simpkv
         records(:skv_tree_open, [*Calls.bytes(folder), values ? 0 : NAMES, timeout_ms], cipher, &block)
       end
 
+      # Yields lists of [kind, name, cookie] as skv_changes_next() has them; an empty one after `wait_ms` without a
+      # change. An interrupt waits for the end of that time.
+      def watch(folder, since, wait_ms, timeout_ms)
+        arguments = [*Calls.bytes(folder), *expected(since), timeout_ms]
+        open_store do |store|
+          Calls.uninterrupted do
+            changes = nil
+            Calls.reply { |r| changes = Library.skv_changes_open(store, *arguments, nil, r) }
+            begin
+              while (page = Calls.reply(:data) { |r| Library.skv_changes_next(changes, wait_ms, nil, r) })
+                Calls.interruptible { yield enum_for(:each_record, page).to_a }
+              end
+            ensure
+              Library.skv_changes_close(changes)
+            end
+          end
+        end
+      end
+
       def read_entry(dn, attributes, timeout_ms)
         Native.parse(entry(:skv_entry_read, dn, texts(attributes), timeout_ms, wanted: :data))
       end
@@ -380,14 +399,20 @@ module Simpkv
       end
 
       def unpack(page, found)
+        each_record(page) do |kind, name, body|
+          body = yield(name, body) if kind == 'k' && block_given?
+          file(found, kind, name, body)
+        end
+      end
+
+      def each_record(page)
         offset = 0
         while offset < page.bytesize
           kind, name_size, body_size = page.byteslice(offset, HEADER_SIZE).unpack(HEADER)
           name = page.byteslice(offset + HEADER_SIZE, name_size).freeze
           body = page.byteslice(offset + HEADER_SIZE + name_size, body_size)
           offset += HEADER_SIZE + name_size + body_size
-          body = yield(name, body) if kind == 'k' && block_given?
-          file(found, kind, name, body)
+          yield kind, name, body
         end
       end
 

@@ -91,6 +91,20 @@ module Simpkv
       read('tree', folder, FOUND) { @below.tree(folder, values: values, required: required, &block) }
     end
 
+    # Writes its line when the watch begins, because it may never end.
+    #
+    # @return [void] as {Store#watch}
+    def watch(folder, since: nil)
+      begun = false
+      @below.watch(folder, since: since) do |change|
+        read('watch', folder, FOUND) { begun = true } unless begun
+        yield change
+      end
+    rescue Error => e
+      read('watch', folder, FOUND) { raise e } unless begun
+      raise
+    end
+
     # @return [Boolean] as {Store#put}
     def put(key, document, **options)
       audited('put', key, WRITTEN) { @below.put(key, document, **options) }

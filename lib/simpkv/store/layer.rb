@@ -8,9 +8,9 @@ module Simpkv
     extend Forwardable
 
     # The methods of a {Store}. A plugin's backend has those that are for keys and folders.
-    INTERFACE = %i[get describe get_many exist? kind stat list tree put put_many refuse_put delete deletetree
-                   create_folder delete_folder read_entry entries add_entry modify_entry extend_entry delete_entry
-                   set_entry_password password? close].freeze
+    INTERFACE = %i[get describe get_many exist? kind stat list tree watch put put_many refuse_put delete
+                   deletetree create_folder delete_folder read_entry entries add_entry modify_entry extend_entry
+                   delete_entry set_entry_password password? close].freeze
 
     def_delegators :@below, *INTERFACE
 

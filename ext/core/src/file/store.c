@@ -4,6 +4,7 @@
 #include "file/key.h"
 #include "file/list.h"
 #include "file/path.h"
+#include "file/watch.h"
 #include "name/key.h"
 #include "store/batch.h"
 
@@ -81,6 +82,9 @@ static const skv_store_ops ops = {
     .list_open = skv_file_list_open,
     .list_next = skv_file_list_next,
     .list_close = skv_file_list_close,
+    .changes_open = skv_file_changes_open,
+    .changes_next = skv_file_changes_next,
+    .changes_close = skv_file_changes_close,
 };
 
 static skv_status check_file_options(const char *options, size_t options_len, skv_reply *reply)

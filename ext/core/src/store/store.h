@@ -6,6 +6,7 @@
 #include "base/deadline.h"
 #include "base/reply.h"
 #include "json/tree.h"
+#include "simpkv_changes.h"
 
 /* A checked key or folder: no empty, "." or ".." segment, no NUL, within the limits of simpkv.h. */
 typedef struct skv_key {
@@ -44,6 +45,20 @@ typedef struct skv_list_args {
     bool names_only; /* SKV_TREE_NAMES */
 } skv_list_args;
 
+/* The arguments of skv_changes_open(). */
+typedef struct skv_changes_args {
+    skv_key folder;
+    const char *since; /* NUL-terminated; NULL for now */
+} skv_changes_args;
+
+/* The kinds of the records of skv_changes_next(). */
+#define SKV_CHANGE_PUT 'p'
+#define SKV_CHANGE_DELETE 'd'
+#define SKV_CHANGE_FOLDER 'f'
+#define SKV_CHANGE_READY 'c'
+#define SKV_CHANGE_PART 'i'
+#define SKV_CHANGE_RESYNC 'r'
+
 /* A page of a list ends at the first record that brings it to this size. */
 #define SKV_PAGE_BYTES ((size_t)256 << 10)
 
@@ -70,6 +85,11 @@ typedef struct skv_store_ops {
     skv_list *(*list_open)(skv_store *store, const skv_list_args *args, skv_deadline *deadline, skv_reply *reply);
     skv_status (*list_next)(skv_list *list, skv_deadline *deadline, skv_reply *reply);
     void (*list_close)(skv_list *list);
+    /* NULL, all of them, for a store that cannot be watched. */
+    skv_changes *(*changes_open)(skv_store *store, const skv_changes_args *args, skv_deadline *deadline,
+                                 skv_reply *reply);
+    skv_status (*changes_next)(skv_changes *changes, skv_deadline *deadline, skv_reply *reply);
+    void (*changes_close)(skv_changes *changes);
     /* NULL, all of them, for a store without entries. */
     skv_status (*entry_read)(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
     skv_status (*entry_add)(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
@@ -82,12 +102,16 @@ typedef struct skv_store_ops {
                                        skv_reply *reply);
 } skv_store_ops;
 
-/* The first member of every implementation's store and list. */
+/* The first member of every implementation's store, list and changes. */
 struct skv_store {
     const skv_store_ops *ops;
 };
 
 struct skv_list {
+    skv_store *store; /* borrowed */
+};
+
+struct skv_changes {
     skv_store *store; /* borrowed */
 };
 
@@ -116,7 +140,7 @@ bool skv_key_is_root(const skv_key *key);
 /* Fails for these two and for the root of the store: no key can have their names. Returns SKV_OK for other keys. */
 skv_status skv_refuse_structure(const skv_key *key, skv_reply *reply);
 
-/* Appends a record to a page of a list, which is the reply's data, and counts it. */
+/* Appends a record to a page of a list or of changes, which is the reply's data, and counts it. */
 void skv_list_add(skv_reply *reply, char kind, const char *name, size_t name_len, const char *body, size_t body_len);
 
 #endif

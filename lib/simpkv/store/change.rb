@@ -1,0 +1,25 @@
+# frozen_string_literal: true
+
+module Simpkv
+  # What {Store#watch} yields.
+  #
+  # kind:: `:put`, `:delete`: a key was put or deleted. `:folder`: a folder appeared or was moved: its keys are those
+  #   that follow. `:ready`: once, when the watch has begun. `:resync`: changes were lost, and the keys are to be listed
+  # key:: the path from the watched folder on, '' for `:ready` and `:resync`. That of a folder ends in a slash
+  # cookie:: from which another watch continues. It may repeat changes
+  # complete:: for `:ready`: false if deletions since the cookie are unknown, and the keys are to be listed; else nil
+  Change = Struct.new(:kind, :key, :cookie, :complete) do
+    # @param kind [String] a letter of skv_changes_next() in simpkv.h
+    # @return [Change]
+    def self.of(kind, key, cookie)
+      new(self::KINDS.fetch(kind), key, cookie, self::COMPLETE[kind])
+    end
+  end
+
+  # The letters of skv_changes_next(), and the time after which a watch without changes looks for interrupts.
+  class Change
+    KINDS = { 'p' => :put, 'd' => :delete, 'f' => :folder, 'c' => :ready, 'i' => :ready, 'r' => :resync }.freeze
+    COMPLETE = { 'c' => true, 'i' => false }.freeze
+    WAIT_MS = 500
+  end
+end

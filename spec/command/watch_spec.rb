@@ -1,0 +1,77 @@
+# frozen_string_literal: true
+
+require 'time'
+require_relative 'command_helper'
+
+RSpec.describe 'simpkv watch' do
+  include_context 'with keys in files'
+
+  def plant(key, value = 'x')
+    store.put("environments/production/#{key}", Simpkv::Codec.encode(value))
+  end
+
+  # Runs `simpkv watch`, and calls the block when it is ready.
+  #
+  # @return [Array<String>] the lines that follow the first one
+  def watched(*arguments)
+    command = [{ 'SIMPKV_CONFIG' => config }, RbConfig.ruby, Command::EXECUTABLE, 'watch', *arguments]
+    IO.popen(command, chdir: folder) do |output|
+      @first = output.gets
+      yield
+      output.readlines(chomp: true)
+    end
+  end
+
+  it 'prints a line for each change, from the folder on' do
+    plant('app1/old')
+    lines = watched('app1', '--count', '3') do
+      plant('app2/elsewhere')
+      plant('app1/new')
+      store.delete('environments/production/app1/old')
+      plant("app1/a\e[1m")
+    end
+    expect(@first).to match(/\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ready\n\z/)
+    expect(lines.map { |line| line.split(' ', 2).last }).to eq(['put new', 'delete old', 'put a\x1B[1m'])
+  end
+
+  it 'prints an object on a line with -o json, and values only with --values' do
+    plant('app1/a')
+    plain = watched('-o', 'json', '--count', '1') { plant('app1/a', 'pl4nted') }
+    expect(plain.join).not_to include('pl4nted')
+    change = JSON.parse(plain.first)
+    expect(change).to match('time' => String, 'change' => 'put', 'key' => 'app1/a', 'cookie' => /\Afile:\d+\z/)
+    expect(JSON.parse(@first)).to include('change' => 'ready', 'key' => '', 'deletions' => 'known')
+    with_values = watched('-o', 'json', '--values', '--count', '1') { plant('app1/a', 'shown') }
+    expect(JSON.parse(with_values.first)).to include('key' => 'app1/a', 'value' => 'shown', 'metadata' => {})
+    lines = watched('--values', '--count', '1') { plant('app1/a', 'again') }
+    expect(lines.join).to end_with('put app1/a {"value":"again"}')
+  end
+
+  it 'continues from a cookie' do
+    plant('app1/a')
+    watched('-o', 'json', '--count', '1') { plant('app1/b') }
+    cookie = JSON.parse(@first)['cookie']
+    plant('app1/c')
+    lines = simpkv!('watch', '--since', cookie, '-o', 'json', '--count', '3').lines
+    lines = lines.map { |line| JSON.parse(line)['key'] }
+    expect(lines).to include('app1/b', 'app1/c')
+    expect(simpkv('watch', '--since', 'secret-cookie').to_a)
+      .to match(['', /this is not a cookie of a store in files$/, 65])
+  end
+
+  it 'ends as the signal says, and for a folder that is missing' do
+    plant('app1/a')
+    outcome = simpkv('watch', process: true) do |pid|
+      sleep(0.05) until inotify?(pid)
+      Process.kill('TERM', pid)
+    end
+    expect([outcome.err, outcome.code]).to eq(['', -15])
+    expect(simpkv('watch', 'none').code).to eq(66)
+  end
+
+  def inotify?(pid)
+    Dir.children("/proc/#{pid}/fd").any? { |fd| File.readlink("/proc/#{pid}/fd/#{fd}").include?('inotify') }
+  rescue Errno::ENOENT
+    false
+  end
+end
