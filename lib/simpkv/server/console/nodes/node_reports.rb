@@ -21,7 +21,7 @@ module Simpkv
 
       def node_report_page(hash)
         at('/nodes/{certname}/reports/{hash}')
-        report = node_report(hash)
+        report = hash == 'latest' && node_reports.any? ? node_reports.first : node_report(hash)
         event = given('event')
         return node_event_page(report, event) unless event.empty?
 
