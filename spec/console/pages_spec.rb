@@ -79,8 +79,12 @@ RSpec.describe 'The pages of the console' do
   it 'refuse a form that cannot be read' do
     urlencoded = 'application/x-www-form-urlencoded'
     part = "--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n"
+    wide = "Content-Type: text/plain; charset=utf-16\r\n\r\n"
     forms = [[urlencoded, '%zz=%'], [urlencoded, '_token=%ff%'], [urlencoded, 'a=1&a[b]=2'],
              [urlencoded, "a#{'[b]' * 5000}=1"], [urlencoded, 'a=1&' * 10_000],
+             ['multipart/form-data; boundary=x', ''], ['multipart/form-data', ''],
+             ['multipart/form-data; boundary=x', "#{part.sub(/;.*/, '')}1\r\n--x--\r\n"],
+             ['multipart/form-data; boundary=x', "#{part.chomp("\r\n")}#{wide}1\r\n--x--\r\n"],
              ['multipart/form-data; boundary=x', 'rubbish'], ['multipart/form-data; boundary=x', part],
              ["multipart/form-data; boundary=#{'x' * 500}", 'rubbish'],
              ['multipart/form-data; boundary=x', "#{part}1\r\n" * 5000]]

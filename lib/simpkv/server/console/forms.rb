@@ -42,9 +42,16 @@ module Simpkv
 
         private
 
+        # Rack raises the last two at a part without a name, and at one in UTF-16.
         def sent_fields
-          request.POST
-        rescue Rack::BadRequest, ArgumentError, EOFError
+          fields = request.POST
+          malformed if fields.empty? && request.media_type == 'multipart/form-data'
+          fields
+        rescue Rack::BadRequest, ArgumentError, EOFError, NoMethodError, EncodingError
+          malformed
+        end
+
+        def malformed
           raise Problem.new(400, 'malformed form: nothing was changed'), cause: nil
         end
 
