@@ -7,17 +7,21 @@ module Simpkv
       class NodeView
         # @param estate [Estate]
         # @param certname [String]
+        # @raise [Problem] no node can have this name
         def initialize(estate, certname)
+          Native.key_check(certname, estate.case_sensitive?)
           @estate = estate
           @certname = certname
           @secrets = Estate::Secrets.new(estate.options, false)
+        rescue InvalidError, TooLargeError => e
+          raise Problem.new(400, "there can be no node '#{certname}': #{e.message}"), cause: nil
         end
 
         # @return [Hash] what is known of the node, in short
         # @raise [Problem] nothing is known of it
         def summary
           status, inventory, record, inspection = parts = read
-          missing('status, inventory, record or inspection') if parts.none?
+          nothing if parts.none?
 
           { 'name' => @certname, 'status' => status, **of_inventory(inventory || {}),
             'expired' => expired?(status || {}, inventory || {}), 'record' => record && @secrets.declared(record),
@@ -74,6 +78,11 @@ module Simpkv
         end
 
         private
+
+        def nothing
+          raise Problem.new(404, "there is no node '#{@certname}': the store has no status, inventory, record or " \
+                                 'inspection of it')
+        end
 
         # @param inspection [Hash] a stored one
         def shown(inspection)
