@@ -298,7 +298,8 @@ RSpec.describe 'The pages of keys' do
       expect(key.body).not_to include('pl4nted')
       expect(key.body).not_to include('method="post"')
       %w[edit delete restore].each { |name| expect(page("/keys/app1/a?do=#{name}").status).to eq(403) }
-      token = page('/keys/?do=new').body[/name="_token" value="(\h+)"/, 1]
+      expect(page('/keys/?do=new').status).to eq(403)
+      token = page('/rules/test').body[/name="_token" value="(\h+)"/, 1]
       ['/keys/app1/a?do=show', '/keys/app1/a?do=edit', '/keys/app1/?do=new'].each do |path|
         refused = send_form(path, entered.merge('_token' => token, 'name' => 'new', 'value' => 'x'))
         expect(refused.status).to eq(403)
@@ -333,6 +334,12 @@ RSpec.describe 'The pages of keys' do
         expect(page(path)).to have_attributes(status: 403, body: include('name="environment"'))
       end
       at = '/keys/app1/a?environment=dev'
+      withheld = ->(method) { "needs the right to #{method} /v1/keys/app1/a in the environment dev : 'rights' of" }
+      expect(text(page(at))).to include("Deleting this key #{withheld.call('DELETE')}", withheld.call('PUT'))
+      expect(links(page(at)).grep(/do=/)).to eq([])
+      %w[edit delete restore].each { |name| expect(page("#{at}&do=#{name}").status).to eq(403) }
+      expect(text(page('/keys/app1/?environment=dev'))).to include('Deleting this folder needs the right to DELETE')
+      expect(text(page('/keys/app1/?environment=dev&do=new'))).to include('a right to PUT its path, such as /v1/keys/')
       expect(text(submit(at, "#{at}&do=show"))).to include('pl4nted-dev')
       refused = submit(at, "#{at}&do=save", entered.merge('value' => 'mine', 'etag' => '"x"'))
       expect(refused).to have_attributes(status: 403, body: include('mine'))

@@ -180,6 +180,7 @@ RSpec.describe 'The pages of nodes' do
       last, first = hashes('web1')
       list = page('/nodes/web1/reports')
       expect(links(list)).to include("/nodes/web1/reports/#{last}", "/nodes/web1/reports/#{first}")
+      expect(text(page('/nodes/web1/reports/latest'))).to eq(text(page("/nodes/web1/reports/#{last}")))
       shown = page("/nodes/web1/reports/#{last}")
       expect(text(shown)).to match(%r{File\[/etc/motd\] content changed corrective})
         .and include('Some changes were corrective', '7 more events, which are not stored', 'total 4.0')
@@ -388,6 +389,7 @@ RSpec.describe 'The pages of nodes' do
 
   it 'refuse what is no page, and name a node that does not exist' do
     run('web1')
+    expect(text(page('/nodes/NoSuch'))).to include("there can be no node 'NoSuch': key 'NoSuch' contains unsupported")
     %w[/nodes/web1/nosuch /nodes/web1/facts/x /nodes/nosuch /nodes/nosuch/facts /nodes/nosuch/deactivate
        /nodes/web1/classes?of=x].each { |path| expect([path, page(path).status]).to eq([path, 404]) }
     expect(page('/nodes/.estate')).to have_attributes(status: 400)
@@ -430,10 +432,15 @@ RSpec.describe 'The pages of nodes' do
     end
 
     it 'changes nothing for who may read only' do
-      %w[deactivate inspection].each do |form|
-        expect(submit("/nodes/web1/#{form}", "/nodes/web1/#{form}"))
+      { 'deactivate' => 'Removing what this node left needs the right to DELETE /v1/nodes/web1 :',
+        'inspection' => 'A dry run needs the right to POST /v1/nodes/web1/inspection :' }.each do |form, withheld|
+        seen = page(form == 'deactivate' ? '/nodes/web1' : "/nodes/web1/#{form}")
+        expect(text(seen)).to include("#{withheld} 'rights' of 'server' does not give it to reader.example.com")
+        expect(seen.body).not_to include('method="post"')
+        expect(submit('/rules/test', "/nodes/web1/#{form}"))
           .to have_attributes(status: 403, body: include('reader.example.com may not'))
       end
+      expect(page('/nodes/web1/deactivate').status).to eq(403)
       expect(estate.statuses.get('web1')).to include('status' => 'changed')
     end
 

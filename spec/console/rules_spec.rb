@@ -161,7 +161,7 @@ RSpec.describe 'The pages of inspection rules' do
     client.delete("/v1/inspection_rules/#{uuid}")
     answer = submit('/rules/new', "/rules/#{uuid}/edit", 'text' => text_of(form, 'text'),
                                                          'seen' => hidden_field(form, 'seen'))
-    expect(answer).to have_attributes(status: 404, body: include('there is no rule'))
+    expect(answer).to have_attributes(status: 404, body: include('There is no such rule any more. The button stores'))
     expect(text_of(answer, 'text')).to include('web servers')
   end
 
@@ -380,7 +380,7 @@ RSpec.describe 'The pages of inspection rules, for a caller who may only read' d
 
   it 'keep what was entered, and say which right is missing' do
     make_estate
-    answer = submit('/rules/new', '/rules/new', 'text' => "description: mine\nactions: [{ op: log, args: [a] }]")
+    answer = submit('/rules/test', '/rules/new', 'text' => "description: mine\nactions: [{ op: log, args: [a] }]")
     expect(answer).to have_attributes(status: 403, body: include('description: mine'))
     expect(text(answer)).to include("local may not POST /v1/inspection_rules: 'rights' of 'server' does not allow it")
     tried = submit('/rules/test', '/rules/test', 'facts' => 'a: 1')
@@ -388,9 +388,24 @@ RSpec.describe 'The pages of inspection rules, for a caller who may only read' d
     expect(page('/rules').status).to eq(200)
   end
 
+  it 'have sentences in place of forms' do
+    make_estate
+    uuid = client.post('/v1/inspection_rules', 'actions' => [{ 'op' => 'log', 'args' => ['a'] }]).data['uuid']
+    shown = { '/rules' => ['A new rule needs the right to POST /v1/inspection_rules :', 'An import needs the right to'],
+              "/rules/#{uuid}" => ["Deleting this rule needs the right to DELETE /v1/inspection_rules/#{uuid} :",
+                                   "Changing this rule needs the right to PATCH /v1/inspection_rules/#{uuid} :"] }
+    shown.each do |path, sentences|
+      expect(text(page(path))).to include(*sentences)
+      expect(page(path).body).not_to match(%r{method="post"|href="/rules/new"|href="/rules/import"|/edit"|/delete"})
+    end
+    ['new', 'import', "#{uuid}/edit", "#{uuid}/delete"].each do |path|
+      expect(page("/rules/#{path}")).to have_attributes(status: 403, body: include('local may not'))
+    end
+  end
+
   it 'read nothing of what was entered' do
     %w[new import test].each do |name|
-      expect(submit("/rules/#{name}", "/rules/#{name}", 'text' => '[', 'facts' => '[').status).to eq(403)
+      expect(submit('/rules/test', "/rules/#{name}", 'text' => '[', 'facts' => '[').status).to eq(403)
     end
   end
 end

@@ -61,12 +61,25 @@ module Simpkv
       # @param environment [String, nil] of the keys; nil for the global keys
       # @param backend [String] the name of their backend
       # @param below [Boolean] whether the request is about the keys below its path, too
+      # @param method [String] of the request, or of another one for the same path
       # @return [Boolean] whether a caller who {#allow?} allows a request for keys may send it for these keys
-      def keys?(caller, request, environment, backend, below: false)
+      def keys?(caller, request, environment, backend, below: false, method: request.request_method)
         return true if caller.owner? || caller.kind == :local
 
         limits = [[:environments, environment || GLOBAL], [:backends, backend]]
-        limited(of(caller, request.request_method, request.path_info, below: below), limits).any?
+        limited(of(caller, method, request.path_info, below: below), limits).any?
+      end
+
+      # @param caller [Caller]
+      # @param request [Rack::Request] that reads a key or a folder
+      # @param path [Api::KeyPath] of it
+      # @param backend [String] as for {#keys?}
+      # @return [Array<String>] the methods by which the caller may change the key, or all keys of the folder
+      def changes(caller, request, path, backend)
+        (path.folder? ? %w[DELETE] : %w[PUT DELETE]).select do |method|
+          allow?(caller, method, request.path_info) &&
+            keys?(caller, request, path.environment, backend, below: path.folder?, method: method)
+        end
       end
 
       # @param caller [Caller]

@@ -47,6 +47,12 @@ module Simpkv
         request.GET['backend'] || site.default_backend
       end
 
+      # Tells in the header Allow what the caller may do here.
+      def tell_changes(path)
+        changes = rights.changes(caller, request, path, backend_name) unless path.estate?(true)
+        response['allow'] = ['GET', 'HEAD', *changes].join(', ')
+      end
+
       # The keys below a folder have paths of their own.
       def check_below(path)
         return if rights.keys?(caller, request, path.environment, backend_name, below: true)
@@ -68,7 +74,7 @@ module Simpkv
       def get_key(name)
         path = key_path(name, 'version', 'expired', 'recurse', 'values', *Api::KeyList::PARAMETERS)
         values = flag('values', true)
-        check_values if values
+        values ? check_values : tell_changes(path)
         backend, store, place = opened(path)
         document = path.folder? ? nil : read(store, place, values)
         return get_folder(store, place, path, values) if document.nil?

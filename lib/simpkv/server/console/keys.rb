@@ -82,13 +82,14 @@ module Simpkv
         expired = key_parameter('expired') == 'true'
         list = @keys.folder(**shown, filter: filter, expired: (true if expired))
         keys_view(folder_title, 'keys_folder', list: list, rows: folder_rows(list), filter: filter, expired: expired,
-                                               **shown)
+                                               may_delete: @keys.may?('DELETE'), **shown)
       rescue *KEY_ERRORS => e
         problem = Problem.of(e)
         return keys_refused_view(folder_title, problem) unless problem.status == 404 && @place.root?
 
         none = { 'keys' => {}, 'folders' => [], 'total' => { 'keys' => 0, 'folders' => 0 } }
-        keys_view(folder_title, 'keys_folder', list: none, rows: [], filter: filter, expired: expired, **shown)
+        keys_view(folder_title, 'keys_folder', list: none, rows: [], filter: filter, expired: expired,
+                                               may_delete: false, **shown)
       end
 
       # @param total [Hash{String => Integer}] of the API
@@ -130,6 +131,7 @@ module Simpkv
       # @param value [Hash] for the template: what the person has asked to see
       def key_view(description, etag, value = nil)
         keys_view(@place.name, 'keys_key', description: description, value: value, changes: !etag.nil?,
+                                           may: %w[PUT DELETE].to_h { |method| [method, @keys.may?(method)] },
                                            kinds: Keys::Kinds.new(description))
       end
 

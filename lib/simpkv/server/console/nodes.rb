@@ -101,6 +101,7 @@ module Simpkv
         at('/nodes/{certname}')
         node = api.get(Api.path('v1', 'nodes', @certname))
         node_view('Summary', 'node', node: node, status: node['status'] || {}, reports: part { node_reports.first(5) },
+                                     deactivate: may?('DELETE', Api.path('v1', 'nodes', @certname)),
                                      inspection: node['inspection'] && Estate::Inspections.kind(node['inspection']))
       end
 
@@ -172,6 +173,7 @@ module Simpkv
 
       def node_deactivate_page
         at('/nodes/{certname}/deactivate')
+        api.check('DELETE', Api.path('v1', 'nodes', @certname))
         # Documents that cannot be read go as well.
         node = allowed(part(500) { api.get(Api.path('v1', 'nodes', @certname)) }, 500)
         node_view('Deactivate', 'node_deactivate', node: node)

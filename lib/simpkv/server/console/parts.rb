@@ -26,6 +26,29 @@ module Simpkv
           Missing.new(problem.status, problem.message)
         end
 
+        # @param method [String]
+        # @param path [String] of the API, escaped
+        # @return [Boolean] whether the rights of the caller allow such a request. The API decides when it comes
+        def may?(method, path)
+          api.check(method, path)
+          true
+        rescue Problem => e
+          raise unless e.status == 403
+
+          false
+        end
+
+        # @param deed [String] what a form would do, such as `Deleting this rule`
+        # @param method [String]
+        # @param path [String] of the API
+        # @return [String] HTML: a sentence in place of the form
+        def withheld(deed, method, path)
+          local = 'Processes on a loopback port have it with --local-write only.'
+          other = "'rights' of 'server' does not give it to #{caller}."
+          %(<p class="muted">#{h(deed)} needs the right to #{method} <code>#{h(path)}</code>: ) +
+            "#{h(caller.kind == :local ? local : other)}</p>"
+        end
+
         # @param part [Object, Missing]
         # @return [Boolean]
         def missing?(part)

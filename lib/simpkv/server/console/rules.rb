@@ -11,6 +11,10 @@ module Simpkv
   module Server
     # Inspection rules: /rules.
     class Console
+      # The methods of the API for changes of a rule.
+      RULE_CHANGES = { 'edit' => 'PATCH', 'priority' => 'PATCH', 'delete' => 'DELETE' }.freeze
+      private_constant :RULE_CHANGES
+
       hash_branch('', 'rules') do |r|
         r.is(['', true]) do
           at('/rules')
@@ -36,9 +40,13 @@ module Simpkv
 
       def rule_tool(name)
         case name
-        when 'new' then new_rule_page
+        when 'new'
+          api.check('POST', rules_path)
+          new_rule_page
         when 'test' then rule_test_page(Rules::TRIAL.to_h { |field| [field, given(field)] })
-        when 'import' then rule_import_page('')
+        when 'import'
+          api.check('POST', rules_path('import'))
+          rule_import_page('')
         when 'export' then export_rules
         end
       end
@@ -54,6 +62,7 @@ module Simpkv
 
       def rule_form_page(uuid, name)
         rule = rule_of_store(uuid)
+        api.check(RULE_CHANGES.fetch(name), rules_path(uuid))
         case name
         when 'edit' then edit_page(rule, Rules::RuleText.yaml(Rules::RuleText.fields(rule)))
         when 'delete' then rule_deletion_page(rule)
@@ -104,8 +113,13 @@ module Simpkv
         limit = number('limit', Rules::ROWS, 1..Rules::ROWS_MAX)
         page('Rules', 'rules', rules: rules[offset, limit] || [], all: all, choice: choice, total: rules.length,
                                offset: offset, limit: limit, phases: Inspection::Rules::Definition::PHASES,
-                               scopes: all.map { |rule| rule['scope'] }.compact.uniq.sort,
+                               scopes: all.map { |rule| rule['scope'] }.compact.uniq.sort, may: rule_additions,
                                done: Rules::DONE[given('done')])
+      end
+
+      # @return [Hash{String => Boolean}] whether the caller may add rules, by the page
+      def rule_additions
+        { 'new' => may?('POST', rules_path), 'import' => may?('POST', rules_path('import')) }
       end
 
       def chosen_rules(rules, choice)
@@ -140,10 +154,15 @@ module Simpkv
         fields = Rules::RuleText.fields(rule)
         text = Rules::RuleText.yaml([fields])
         page(rule_name(rule), 'rule', rule: rule, problem: problem, done: Rules::DONE[given('done')],
-                                      seen: Rules::Change.last(rule), text: cut(text, Rules::TEXT),
+                                      may: rule_changes(rule['uuid']), seen: Rules::Change.last(rule), text: cut(text, Rules::TEXT),
                                       json: cut(JSON.pretty_generate([fields]), Rules::TEXT),
                                       shortened: text.length > Rules::TEXT, kind: rule_kind(rule),
                                       steps: %w[conditions actions].to_h { |name| [name, rule_steps(rule[name].to_a)] })
+      end
+
+      # @return [Hash{String => Boolean}] whether the caller may change the rule, by the method
+      def rule_changes(uuid)
+        RULE_CHANGES.values.uniq.to_h { |method| [method, may?(method, rules_path(uuid))] }
       end
 
       def export_rules

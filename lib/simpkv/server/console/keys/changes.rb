@@ -20,8 +20,21 @@ module Simpkv
       private
 
       def new_key_page(form = Keys::ValueForm.empty, problem = nil)
-        keys_view('New key', 'keys_edit', form: form, problem: problem, notes: [], name: true,
+        keys_view('New key', 'keys_edit', form: form, problem: problem, notes: new_key_notes, name: true,
                                           action: @place.url(do: 'new'), button: 'Store the new key')
+      end
+
+      # A right may be for some keys of the folder.
+      #
+      # @return [Array<String>]
+      # @raise [Problem] 403: the caller may change nothing
+      def new_key_notes
+        path = @place.below('NAME', folder: false).api_path
+        return [] if may?('PUT', path)
+
+        api.check('PUT', path) if caller.kind == :local
+        ["Storing a key needs a right to PUT its path, such as #{path}: 'rights' of 'server' does not give #{caller} " \
+         'that of every key in this folder.']
       end
 
       # Stores a key that must not exist.
@@ -66,19 +79,28 @@ module Simpkv
                                'the command simpkv edit, or replace it without showing it')
       end
 
+      # @param method [String] of the change
       # @return [Array(Hash, String)] as {#key_description}
-      # @raise [Problem] 403: the caller may not see values, and so changes none
-      def changed_key
+      # @raise [Problem] 403: the caller may not see values, and so changes none; or has no right to the change
+      def changed_key(method)
         description, etag = key_description
-        return [description, etag] if etag
+        return may_change(method) && [description, etag] if etag
 
         raise Problem.new(403, 'nothing is changed on a connection without TLS: use the Unix socket of the service, ' \
                                'or its address with ssl')
       end
 
+      # @return [true]
+      # @raise [Problem] 403
+      def may_change(method)
+        return true if @keys.may?(method)
+
+        raise Problem.new(403, "#{caller} may not #{method} #{@place.right}: 'rights' of 'server' does not allow it")
+      end
+
       # The form without the value.
       def key_replacement_page
-        description, etag = changed_key
+        description, etag = changed_key('PUT')
         key_edit_view(Keys::ValueForm.of(description, etag), description)
       end
 
@@ -124,7 +146,7 @@ module Simpkv
       end
 
       def confirm_key_restoring(number, problem = nil, expires = '')
-        description, etag = changed_key
+        description, etag = changed_key('PUT')
         version = description['versions'].find { |each| each['version'].to_s == number && number != '0' }
         raise Problem.new(404, "there is no earlier version #{number}") unless version
 
@@ -146,7 +168,7 @@ module Simpkv
       end
 
       def key_deletion_page
-        description, etag = changed_key
+        description, etag = changed_key('DELETE')
         keys_view("Delete #{@place.name}", 'keys_delete', description: description, etag: etag)
       end
 
@@ -160,7 +182,9 @@ module Simpkv
       def folder_deletion_page(problem = nil)
         raise Problem.new(404, 'the root of all keys is not deleted here') if @place.root?
 
-        keys_view("Delete #{@place.name}/", 'keys_delete_folder', size: @keys.size, problem: problem)
+        size = @keys.size
+        may_change('DELETE')
+        keys_view("Delete #{@place.name}/", 'keys_delete_folder', size: size, problem: problem)
       end
 
       # Deletes a folder, if the person has typed its name, and has seen how much it has.

@@ -16,7 +16,13 @@ module Simpkv
           # @param query [Hash{Symbol => Object}] more parameters
           # @return [Hash] a part of the folder, without values
           def folder(**query)
-            @api.get(@place.api_path, @place.scope.merge(values: false, errors: 'return', **query))
+            told(request('GET', values: false, errors: 'return', **query)).data
+          end
+
+          # @param method [String]
+          # @return [Boolean] whether the rights of the caller allow it for the place, as the last answer about it says
+          def may?(method)
+            @allowed.to_a.include?(method)
           end
 
           # @return [Hash{String => Integer}] how many keys and folders are below the folder, expired keys among them
@@ -26,7 +32,7 @@ module Simpkv
 
           # @return [Api::Answer] the key without its value; or a folder, if it is one
           def description
-            request('GET', values: false, expired: true, limit: 1)
+            told(request('GET', values: false, expired: true, limit: 1))
           end
 
           # @param version [Integer, String]
@@ -70,6 +76,12 @@ module Simpkv
           end
 
           private
+
+          # @return [Api::Answer] the same
+          def told(answer)
+            @allowed = answer.headers.fetch('allow', '').split(', ')
+            answer
+          end
 
           def request(method, **query)
             @api.request(method, @place.api_path, query: @place.scope.merge(query))

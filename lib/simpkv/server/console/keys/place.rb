@@ -69,6 +69,12 @@ module Simpkv
             path('v1', 'keys')
           end
 
+          # @return [String] what a right to it names: its path in the API, the environment and the backend
+          def right
+            named = ["the #{title}", ("the backend #{backend}" if backend)].compact.join(' and ')
+            "#{"/v1/keys/#{name}".chomp('/')}#{'/**' if folder?} in #{named}"
+          end
+
           # @return [String] the path of its page, escaped
           def page_path
             path('keys')

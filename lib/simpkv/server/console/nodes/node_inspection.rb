@@ -19,18 +19,21 @@ module Simpkv
       # Changes nothing, so that its page is the answer.
       def node_inspect
         at('/nodes/{certname}/inspection')
-        path = Api.path('v1', 'nodes', @certname, 'inspection')
-        outcome = api.request('POST', path, query: { 'dry_run' => true, 'stored' => true }).data
+        outcome = api.request('POST', node_inspection_path, query: { 'dry_run' => true, 'stored' => true }).data
         first = field('offset').match?(/\A\d{1,6}\z/) ? field('offset').to_i : 0
         node_view('Inspection', 'node_inspection', **node_stored_inspection,
                   outcome: Rules::Outcome.new(outcome, first))
       end
 
+      def node_inspection_path
+        Api.path('v1', 'nodes', @certname, 'inspection')
+      end
+
       # The stored outcome may be malformed. The next inspection replaces it.
       def node_stored_inspection
-        stored = part(404, 500) { api.get(Api.path('v1', 'nodes', @certname, 'inspection')) }
+        stored = part(404, 500) { api.get(node_inspection_path) }
         kind = Estate::Inspections.kind(stored) unless missing?(stored)
-        { stored: stored, kind: kind, names: kind ? node_rule_names : {} }
+        { stored: stored, kind: kind, names: kind ? node_rule_names : {}, inspect: may?('POST', node_inspection_path) }
       end
 
       # @return [Hash{String => String}] descriptions by UUID, of those rules that the caller may see

@@ -52,7 +52,7 @@ module Simpkv
         go_to(url('rules', uuid, done: operations.any? ? 'changed' : 'same'))
       rescue *Rules::ERRORS => e
         problem = Problem.of(e)
-        problem.status == 409 ? overtaken_edit(uuid, text) : lost_edit(rule, uuid, text, problem)
+        problem.status == 409 ? overtaken_edit(uuid, text) : lost_edit(rule, text, problem)
       end
 
       def patch_rule(uuid, operations, seen)
@@ -66,10 +66,12 @@ module Simpkv
       end
 
       # @param rule [Hash, nil] nil if it does not exist any more: what the person has entered makes a new one then
-      def lost_edit(rule, uuid, text, problem)
+      def lost_edit(rule, text, problem)
         return edit_page(rule, text, problem) if rule
+        return new_rule_page(text, problem) if problem.status != 404
 
-        new_rule_page(text, Problem.new(problem.status, "#{problem.message} (#{uuid})"))
+        new_rule_page(text, Problem.new(404, 'There is no such rule any more. The button stores what you have ' \
+                                             'entered as a new one'))
       end
 
       def change_priority(uuid)
