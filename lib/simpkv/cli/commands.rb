@@ -32,6 +32,7 @@ module Simpkv
       private_class_method :group
 
       group :Access, :security, 'keep users, roles and access rights in a directory'
+      group :Conflicts, :storage, 'show and resolve what two writers have left in 389 Directory Server'
       group :Keys, :security, 'make and change the keys that encrypt documents'
       group :Node, :nodes, 'show, declare and remove nodes'
       group :Passgen, :moving, 'take over the passwords of simplib::passgen'

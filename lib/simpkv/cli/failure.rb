@@ -21,7 +21,8 @@ module Simpkv
       MEANINGS = {
         0 => 'Success.',
         NO => 'exists: there is no key or folder of that name. cas: the stored value is not the expected one. ' \
-              'node inspect: a rule refuses the node. access plan, access status: there is something to change.',
+              'node inspect: a rule refuses the node. access plan, access status: there is something to change. ' \
+              'conflicts list: there are conflicts.',
         CONFLICT => 'access: an entry of the directory, or the directory, is another one than the state says, or a ' \
                     'binding names what is not declared. Nothing was changed.',
         USAGE => 'The command line is wrong.',

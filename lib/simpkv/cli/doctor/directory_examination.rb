@@ -2,7 +2,7 @@
 
 require 'simpkv/cli/doctor/examination'
 require 'simpkv/cli/doctor/anonymous_access'
-require 'simpkv/cli/doctor/conflict_entries'
+require 'simpkv/cli/doctor/conflicts_examination'
 require 'simpkv/cli/doctor/directory_remedies'
 require 'simpkv/cli/directory/directory_schema'
 require 'simpkv/cli/doctor/foreign_entries_examination'
@@ -195,18 +195,7 @@ module Simpkv
       end
 
       def look_at_conflicts
-        return unless schema.server == '389ds'
-
-        entries = ConflictEntries.new(settings)
-        names = entries.names
-        return findings.ok('conflict entries', ConflictEntries::NONE) if names.empty?
-
-        names.first(NAMED).each do |name|
-          findings.problem('conflict entry', name,
-                           "replication left it behind; no key is read from it: #{entries.deletion(name)}")
-        end
-      rescue Simpkv::Error => e
-        findings.unknown('conflict entries', e.message, "by hand: #{entries.command}")
+        ConflictsExamination.new(settings, findings, remedies).perform if schema.server == '389ds'
       end
 
       def look_at_foreign_entries

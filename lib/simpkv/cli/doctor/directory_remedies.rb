@@ -120,6 +120,21 @@ module Simpkv
           "#{printed('limits')}"
       end
 
+      # @param deletion [String] the command that deletes an entry
+      # @return [String]
+      def for_conflict(deletion)
+        "replication left it behind; no key is read from it: '#{@simpkv.call('conflicts', 'list')}' shows both " \
+          "versions, and 'conflicts resolve' keeps one of them; or delete it: #{deletion}"
+      end
+
+      # A deletion of such a folder would delete keys that are in use.
+      #
+      # @return [String]
+      def for_revived
+        'its keys are in use: one server deleted it while another one added a key to it. Name one server in ' \
+          "'write_uri'; if the keys should go, delete the folder with 'simpkv rm -r'"
+      end
+
       # @param uri [String] a server that lacks what another one has
       # @return [String]
       def for_replication(uri)

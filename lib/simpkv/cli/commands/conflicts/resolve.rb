@@ -1,0 +1,157 @@
+# frozen_string_literal: true
+
+require 'digest/sha2'
+require 'simpkv/cli/directory/conflict_entries'
+require 'simpkv/cli/transfer/transfer_command'
+
+module Simpkv
+  module Cli
+    module Commands
+      module Conflicts
+        # Keeps one version of each key, and deletes the others.
+        class Resolve < TransferCommand
+          SECTION = :storage
+          SUMMARY = 'keep one version of such keys, and delete the others'
+          ARGUMENTS = '[PATH...]'
+          DESCRIPTION = <<~TEXT
+            Keeps one version of each key that simpkv conflicts list shows, and deletes the entry that lost: the
+            version that is in use (--keep used), the one that lost (--keep lost), or the one that was written last
+            (--keep newest), which is refused if both were written in the same second. PATH is as list prints it;
+            --all takes all of them. Folders that lost are deleted if they are empty, after their keys. Revived folders
+            stay. Replaces the version in use only if no client has changed it meanwhile. Writes the dropped document
+            into a journal first, which only its owner can read: --rollback JOURNAL brings it back in place of the kept
+            one. Documents stay as they are stored, also encrypted ones. Exits with 65 if a conflict stays.
+          TEXT
+          EXAMPLES = {
+            'simpkv conflicts resolve --all --keep newest --dry-run' => 'What would be kept',
+            'simpkv conflicts resolve environments/production/app1/db_password --keep used' => 'One key',
+            'simpkv conflicts resolve --rollback simpkv-conflicts-resolve-20261126T010203.000Z.journal' =>
+              'Bring back what was dropped'
+          }.freeze
+
+          KEEP = %w[used lost newest].freeze
+          private_constant :KEEP
+
+          def run(*paths)
+            raise Failure.new("#{backend.title} is not in a directory", Failure::USAGE) unless backend.ldap?
+            return roll_back(backend.raw) if @rollback
+
+            check(paths)
+            @store = backend.raw.store
+            @entries = ConflictEntries.at_writer(backend.settings)
+            chosen = about('') { chosen(paths) }
+            @errors = {}
+            kept = carry_out(chosen)
+            present(kept)
+            report(@errors)
+          end
+
+          private
+
+          def define(parser)
+            @jobs = 1
+            parser.on('--keep VERSION', KEEP, 'used, lost or newest') { |version| @keep = version }
+            parser.on('-a', '--all', 'all conflicts of the backend') { @all = true }
+            parser.on('-n', '--dry-run', 'print what would be kept, and change nothing') { @dry = true }
+            parser.on('--journal FILE', 'the file of the journal (in the working directory)') do |file|
+              @journal = DataFile.path(file, '--journal')
+            end
+            parser.on('--rollback JOURNAL', 'bring back what a journal has') do |file|
+              @rollback = DataFile.path(file, '--rollback')
+            end
+          end
+
+          def check(paths)
+            raise Failure.new('which version is kept? --keep used, lost or newest', Failure::USAGE) unless @keep
+            return unless paths.empty? ^ @all
+
+            raise Failure.new('which conflicts? Name paths, or --all (simpkv conflicts resolve --help)', Failure::USAGE)
+          end
+
+          # @return [Array<ConflictEntries::Entry>] the keys first, then the folders, the innermost first
+          # @raise [Failure] a path has no conflict
+          def chosen(paths)
+            lost = @entries.all(documents: true).select { |entry| entry.lost? && entry.path }
+            refuse_others(paths - lost.map(&:path))
+            lost = lost.select { |entry| paths.include?(entry.path) } unless @all
+            keys, folders = lost.partition { |entry| entry.kind == 'key' }
+            keys + folders.reverse
+          end
+
+          def refuse_others(paths)
+            return if paths.empty?
+
+            raise Failure.new("#{backend.title}: there is no conflict of '#{Output.name(paths.first)}'",
+                              Failure::NO_INPUT)
+          end
+
+          # @return [Hash{ConflictEntries::Entry => String}] by entry, the version that was kept
+          def carry_out(chosen)
+            several = chosen.group_by(&:path).select { |_, entries| entries.length > 1 }
+            chosen.each_with_object({}) do |entry, kept|
+              version = version_of(entry, several)
+              resolve(entry, version) unless @dry
+              kept[entry] = version
+            rescue TransientError
+              raise
+            rescue Simpkv::Error => e
+              @errors[entry.path] = e.message
+            end
+          ensure
+            @record&.close(true)
+          end
+
+          # @return [String] used or lost
+          def version_of(entry, several)
+            return 'used' if entry.kind == 'folder' || @keep == 'used'
+            raise ConflictError, 'several versions have lost: keep the used one' if several.key?(entry.path)
+            return 'lost' if @keep == 'lost'
+
+            newer(entry.time, @entries.in_use(entry.path)&.first)
+          end
+
+          def newer(lost, used)
+            return 'lost' if used.nil?
+            raise ConflictError, "both versions were written at #{lost}: --keep used or lost" if lost == used
+
+            lost > used ? 'lost' : 'used'
+          end
+
+          def resolve(entry, version)
+            if entry.kind == 'key'
+              used = @store.get(entry.path, latest: true, required: false)
+              replace(entry, used, version) unless used == entry.document
+            end
+            @entries.delete(entry)
+          end
+
+          def replace(entry, used, version)
+            lost = entry.document
+            kept, dropped = version == 'lost' ? [lost, used] : [used, lost]
+            record.record([Journal::Change.new(entry.path, dropped, Digest::SHA256.hexdigest(kept.to_s))])
+            @store.put(entry.path, lost, condition: :expect, expect: used, keep_encrypted: false) if version == 'lost'
+          end
+
+          # @return [Journal]
+          def record
+            @record ||= open_journal('target' => backend.address, 'source' => 'conflicts')
+          end
+
+          def present(kept)
+            done = kept.map { |entry, version| { 'path' => entry.path, 'kind' => entry.kind, 'kept' => version } }
+            file = @record&.file
+            output.print('resolved' => done, 'dry_run' => @dry ? true : false, 'journal' => file) do
+              [*done.map { |one| "#{one['path']}: #{outcome_of(one)}" }, *("journal: #{file}" if file)]
+            end
+          end
+
+          def outcome_of(one)
+            verb = one['kind'] == 'folder' ? 'delete' : 'keep'
+            past = { 'delete' => 'deleted', 'keep' => 'kept' }.fetch(verb)
+            "#{@dry ? "would #{verb}" : past}#{" the #{one['kept']} version" if verb == 'keep'}"
+          end
+        end
+      end
+    end
+  end
+end

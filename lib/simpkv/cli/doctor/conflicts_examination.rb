@@ -1,0 +1,41 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/directory/conflict_entries'
+
+module Simpkv
+  module Cli
+    # Names the entries that replication of 389-DS left behind.
+    class ConflictsExamination
+      # The most entries that are named.
+      NAMED = 10
+      private_constant :NAMED
+
+      # @param settings [Hash{String => Object}] of a backend of type ldap
+      # @param findings [Findings] to be filled
+      # @param remedies [DirectoryRemedies]
+      def initialize(settings, findings, remedies)
+        @entries = ConflictEntries.new(settings)
+        @findings = findings
+        @remedies = remedies
+      end
+
+      # @return [void]
+      def perform
+        all = @entries.all
+        return @findings.ok('conflict entries', ConflictEntries::NONE) if all.empty?
+
+        lost, revived = all.partition(&:lost?)
+        lost.first(NAMED).each { |entry| note_lost(entry) }
+        revived.first(NAMED).each { |entry| @findings.warning('revived folder', entry.dn, @remedies.for_revived) }
+      rescue Simpkv::Error => e
+        @findings.unknown('conflict entries', e.message, "by hand: #{@entries.command}")
+      end
+
+      private
+
+      def note_lost(entry)
+        @findings.problem('conflict entry', entry.dn, @remedies.for_conflict(@entries.deletion(entry)))
+      end
+    end
+  end
+end
