@@ -168,6 +168,12 @@ require_relative 'roles_helper'
       end
       expect(run_as('ann', 'ls', '-e', 'production').to_a)
         .to match(['', %r{a role with 'list' on 'environments/production'}, 77])
+      run_as('ann', 'put', '-e', 'production', 'app1/k', 'x')
+      facts = JSON.parse(run_as('ann', 'stat', '-e', 'production', 'app1/k', '-o', 'json').out)
+      expect(facts).to include('kind' => 'key', 'created_by' => user_dn('ann'), 'modified_by' => user_dn('ann'),
+                               'created_at' => String, 'modified_at' => String, 'encrypted' => false)
+      expect(facts).not_to include('not_shown')
+      expect(run_as('ann', 'stat', '-e', 'production', 'app2/k').code).to eq(77)
     end
   end
 end

@@ -47,6 +47,18 @@ RSpec.describe 'the command, with directories' do
     expect(difference).to eq('')
   end
 
+  # The C tests have a server that hides these attributes.
+  it 'says what a directory does not show to the identity' do
+    simpkv!('put', '-b', 'slapd-plain', 'k', 'x')
+    facts = { 'kind' => 'key', 'modified_at' => '2026-11-26T00:00:00Z' }
+    allow_any_instance_of(Simpkv::Store).to receive(:stat).and_return(facts)
+    expect(simpkv!('stat', '-b', 'slapd-plain', 'k'))
+      .to match(/^created: +not shown to this identity$/)
+      .and(match(/^changed: +2026-11-26T00:00:00Z, its author not shown to this identity$/))
+    expect(JSON.parse(simpkv!('stat', '-b', 'slapd-plain', 'k', '-o', 'json'))['not_shown'])
+      .to eq(%w[created_at created_by modified_by])
+  end
+
   servers.each do |type, layout|
     name = "#{type.name.downcase}-#{layout}"
 
