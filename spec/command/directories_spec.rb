@@ -57,6 +57,8 @@ RSpec.describe 'the command, with directories' do
       .and(match(/^changed: +2026-11-26T00:00:00Z, its author not shown to this identity$/))
     expect(JSON.parse(simpkv!('stat', '-b', 'slapd-plain', 'k', '-o', 'json'))['not_shown'])
       .to eq(%w[created_at created_by modified_by])
+  ensure
+    simpkv!('rm', '-b', 'slapd-plain', 'k') # the examples share the servers
   end
 
   servers.each do |type, layout|
