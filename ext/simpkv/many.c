@@ -178,10 +178,9 @@ static int run_changes_open(skv_rb_call *call)
 {
     const bool since = !NIL_P(call->document);
 
-    call->changes = skv_changes_open(call->native->store, SKV_RB_BYTES(call->key),
-                                     since ? RSTRING_PTR(call->document) : NULL,
-                                     since ? (size_t)RSTRING_LEN(call->document) : 0, call->timeout_ms, call->cancel,
-                                     call->reply);
+    call->changes =
+        skv_changes_open(call->native->store, SKV_RB_BYTES(call->key), since ? RSTRING_PTR(call->document) : NULL,
+                         since ? (size_t)RSTRING_LEN(call->document) : 0, call->timeout_ms, call->cancel, call->reply);
     return skv_reply_status(call->reply);
 }
 

@@ -2,6 +2,7 @@
 
 require 'time'
 require_relative 'command_helper'
+require_relative 'examples/watching'
 
 RSpec.describe 'simpkv watch' do
   include_context 'with keys in files'
@@ -10,17 +11,7 @@ RSpec.describe 'simpkv watch' do
     store.put("environments/production/#{key}", Simpkv::Codec.encode(value))
   end
 
-  # Runs `simpkv watch`, and calls the block when it is ready.
-  #
-  # @return [Array<String>] the lines that follow the first one
-  def watched(*arguments)
-    command = [{ 'SIMPKV_CONFIG' => config }, RbConfig.ruby, Command::EXECUTABLE, 'watch', *arguments]
-    IO.popen(command, chdir: folder) do |output|
-      @first = output.gets
-      yield
-      output.readlines(chomp: true)
-    end
-  end
+  include WatchingCommand
 
   it 'prints a line for each change, from the folder on' do
     plant('app1/old')
@@ -57,6 +48,31 @@ RSpec.describe 'simpkv watch' do
     expect(lines).to include('app1/b', 'app1/c')
     expect(simpkv('watch', '--since', 'secret-cookie').to_a)
       .to match(['', /this is not a cookie of a store in files$/, 65])
+  end
+
+  it 'refuses --poll with --since' do
+    expect(simpkv('watch', '--poll', '1', '--since', 'file:1').to_a)
+      .to eq(['', "simpkv: --poll does not go with --since: a list has no cookie\n", 64])
+    expect(simpkv('watch', '--poll', '0').code).to eq(64)
+  end
+
+  # A list that failed must not look like a folder that was emptied.
+  it 'goes on with --poll when a list has failed for now' do
+    errors = [nil, Simpkv::UnavailableError.new('away'), nil]
+    polled = Object.new
+    polled.define_singleton_method(:tree) do |*, **, &each|
+      error = errors.shift
+      raise error if error
+
+      { keys: { 'a' => each.call('a', errors.length.to_s) }, folders: [], errors: {} }
+    end
+    warned = []
+    seen = []
+    Simpkv::Cli::PolledChanges.new(polled, 'f', 0.001, ->(error) { warned << error.message }).each do |change|
+      seen << [change.kind, change.key]
+      break if seen.length == 2
+    end
+    expect([warned, seen]).to eq([%w[away], [[:ready, ''], [:put, 'a']]])
   end
 
   it 'ends as the signal says, and for a folder that is missing' do

@@ -5,9 +5,9 @@
  */
 #include "file/watch.h"
 
+#include "file/key.h"
 #include "file/path.h"
 #include "file/temp.h"
-#include "file/key.h"
 #include "file/watched.h"
 
 #include <dirent.h>

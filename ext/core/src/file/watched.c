@@ -10,8 +10,7 @@
 #define EVENTS_SIZE ((size_t)64 << 10)
 
 /* Writers put a new key with linkat(), and replace one with renameat(). Other programs may write in place. */
-#define EVENTS                                                                                                         \
-    (IN_CREATE | IN_MOVED_TO | IN_MODIFY | IN_DELETE | IN_MOVED_FROM | IN_ONLYDIR | IN_EXCL_UNLINK)
+#define EVENTS (IN_CREATE | IN_MOVED_TO | IN_MODIFY | IN_DELETE | IN_MOVED_FROM | IN_ONLYDIR | IN_EXCL_UNLINK)
 
 skv_status skv_watched_begin(skv_watched *watched, skv_file_call *call)
 {

@@ -5,8 +5,8 @@
 
 #include "base/deadline.h"
 #include "base/reply.h"
-#include "json/tree.h"
 #include "simpkv_changes.h"
+#include "json/tree.h"
 
 /* A checked key or folder: no empty, "." or ".." segment, no NUL, within the limits of simpkv.h. */
 typedef struct skv_key {

@@ -4,10 +4,10 @@
 #include "file_fixture.h"
 #include "simpkv_changes.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <errno.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -45,8 +45,7 @@ static const char *changed(void)
 
 static void watch_since(const char *folder, const char *since)
 {
-    changes =
-        skv_changes_open(store, folder, strlen(folder), since, since ? strlen(since) : 0, LONG_MS, NULL, reply);
+    changes = skv_changes_open(store, folder, strlen(folder), since, since ? strlen(since) : 0, LONG_MS, NULL, reply);
 }
 
 static void watch(const char *folder)

@@ -3,6 +3,7 @@
 require 'json'
 require 'time'
 require 'simpkv/cli/command'
+require 'simpkv/cli/polled_changes'
 require 'simpkv/cli/versioned'
 
 module Simpkv
@@ -26,21 +27,25 @@ module Simpkv
           cookie are unknown.
 
           Files are watched by inotify, which does not see what other machines change on a network file system:
-          simpkv watch refuses these. Directories cannot be watched yet.
+          simpkv watch refuses these. It cannot watch a directory yet. For both, --poll lists the folder again and
+          again, with all documents, and prints what differs: a key that changed and changed back is not seen.
         TEXT
         EXAMPLES = {
           'simpkv watch app1' => 'The changes in a folder',
           'simpkv watch -g -o json' => 'The global keys, for a program',
           "simpkv watch -e ''" => 'All environments',
           'simpkv watch app1 --count 1' => 'Wait for the next change',
+          'simpkv watch app1 --poll 30' => 'In a directory: compare it every 30 seconds',
           'simpkv watch app1 --since file:1790000000000000000' => 'From a cookie on'
         }.freeze
 
         def run(folder = '')
+          raise Failure.new('--poll does not go with --since: a list has no cookie', Failure::USAGE) if @poll && @since
+
           path = backend.path(folder)
           left = @count
           about(folder) do
-            reading.watch(path, since: @since) do |change|
+            changes(path) do |change|
               show(change, path)
               left -= 1 if left && !change.key.empty?
               break if left&.zero?
@@ -52,10 +57,20 @@ module Simpkv
 
         def define(parser)
           parser.on('--since COOKIE', 'from the cookie of an earlier change on') { |cookie| @since = cookie }
+          parser.on('--poll SECONDS', 'list the folder, and compare it with the last list') do |text|
+            @poll = converted_option('--poll', :duration, text)
+          end
           parser.on('--values', 'print values, too, as simpkv get -o json') { @values = true }
           parser.on('--count N', 'end after so many changes') do |text|
             @count = converted_option('--count', 1..1_000_000_000, text)
           end
+        end
+
+        def changes(path, &block)
+          return reading.watch(path, since: @since, &block) unless @poll
+
+          failed = ->(error) { warn("simpkv: #{backend.title}: #{backend.explain(error)}: it tries again") }
+          PolledChanges.new(reading, path, @poll, failed).each(&block)
         end
 
         def show(change, path)

@@ -1,0 +1,57 @@
+# frozen_string_literal: true
+
+require 'digest'
+require 'simpkv/store/change'
+
+module Simpkv
+  module Cli
+    # The changes of a folder, found by comparing one list of it with the next. For stores that cannot be watched. It
+    # keeps a digest of each document, and so misses nothing that still holds at the next list.
+    class PolledChanges
+      # @param store [Store]
+      # @param folder [String]
+      # @param seconds [Numeric] the pause between two lists
+      # @param warn [#call] receives a warning when a list fails: the next one finds what this one could not
+      def initialize(store, folder, seconds, warn)
+        @store = store
+        @folder = folder
+        @seconds = seconds
+        @warn = warn
+      end
+
+      # @yieldparam change [Change] without a cookie
+      # @return [void] only if the block breaks
+      # @raise [Error] the first list fails, or a later one for another reason than a server that is away for now
+      def each(&block)
+        known = listed(required: true)
+        yield Change.new(:ready, '', '', true)
+        loop do
+          sleep(@seconds)
+          current = listed_later or next
+          differences(known, current, &block)
+          known = current
+        end
+      end
+
+      private
+
+      def listed_later
+        listed(required: false)
+      rescue TransientError => e
+        @warn.call(e)
+        nil
+      end
+
+      # @return [Hash{String => String}] a digest of each key's document, or why it cannot be read
+      def listed(required:)
+        tree = @store.tree(@folder, required: required) { |_, document| Digest::SHA256.digest(document) }
+        tree[:keys].merge(tree[:errors])
+      end
+
+      def differences(known, current)
+        (known.keys - current.keys).sort.each { |key| yield Change.new(:delete, key, '') }
+        current.sort.each { |key, digest| yield Change.new(:put, key, '') unless known[key] == digest }
+      end
+    end
+  end
+end
