@@ -18,6 +18,10 @@ module Stages
   # The seconds after which a command is ended and its stage has failed. SIGTERM comes first, for those that clean up.
   LIMIT = 20 * 60
 
+  # Runs a command, and appends to a file the processor time of the command and of the processes below it, unless nobody
+  # has waited for them. On SIGTERM, which the command gets, too, it waits for the command.
+  MEASURED = 'trap : TERM; file=$1; shift; "$@"; result=$?; times >> "$file"; exit $result'
+
   # Stages that have ended.
   FINISHED = Queue.new
 
@@ -59,7 +63,7 @@ module Stages
     def sh(*command, chdir: ROOT, limit: LIMIT)
       variables = command.first.is_a?(Hash) ? command.shift : {}
       options = { chdir: chdir, in: File::NULL, %i[out err] => [log, 'a'], unsetenv_others: true }
-      limited = %W[timeout --verbose --kill-after=10 #{limit}]
+      limited = ['timeout', '--verbose', '--kill-after=10', limit.to_s, 'sh', '-c', MEASURED, 'sh', times]
       variables = Stages.environment.merge(variables)
       pid = Process.spawn(variables, *Stages.clean_machine, *limited, *command, options)
       RUNNING[pid] = true
@@ -93,10 +97,23 @@ module Stages
     # @return [String] a line of the table
     def row
       result = @passed ? 'ok' : 'FAILED'
-      format('  %-20<name>s %-7<result>s %4<seconds>d s', name: @name, result: result, seconds: @seconds)
+      format('  %-21<name>s %-7<result>s %4<seconds>d s, %5.1<processor>f s of processor time',
+             name: @name, result: result, seconds: @seconds, processor: processor)
+    end
+
+    # @return [Float] the seconds of processor time that the commands took, with those in the kernel
+    def processor
+      return 0.0 unless File.exist?(times)
+
+      File.read(times).scan(/(\d+)m([\d.]+)s/).sum { |minutes, seconds| (minutes.to_i * 60) + seconds.to_f }
     end
 
     private
+
+    # The file with what {MEASURED} appends.
+    def times
+      File.join(Stages.folder, "#{name}.times")
+    end
 
     def log
       File.join(Stages.folder, "#{name}.log")
@@ -140,7 +157,8 @@ module Stages
       failed.each { |stage| puts "== #{stage.name}", stage.output }
       puts '', 'What ran:', finished.map(&:row)
       took = ((Process.clock_gettime(Process::CLOCK_MONOTONIC) - BEGAN) / 60).round(1)
-      puts "In #{took} minutes; the limit is #{minutes}." if minutes
+      processor = (finished.sum(&:processor) / 60).round(1)
+      puts "In #{took} minutes, with #{processor} of processor time; the limit is #{minutes}." if minutes
       failed.empty?
     end
 

@@ -27,6 +27,12 @@ RSpec.describe 'A stage of the tests' do
     expect(status).to be_success
   end
 
+  it 'prints the processor time of its commands, with that of the processes below them' do
+    busy = "ruby -e 'until Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) > 0.2; end'"
+    output, = run_stage("stage.sh('sh', '-c', \"#{busy}; true\")")
+    expect(output[/([\d.]+) s of processor time/, 1].to_f).to be_between(0.2, 2)
+  end
+
   { 'first' => %w[false true], 'last' => %w[true false] }.each do |place, commands|
     it "fails when its #{place} command fails, and prints all output" do
       output, status = run_stage("stage.sh('echo', 'the reason')", *commands.map { |command| "stage.sh('#{command}')" })
