@@ -237,7 +237,7 @@ RSpec.describe 'Exported resources of nodes' do
       expect(deaths).to be >= 10
     end
 
-    it 'leaves nothing wrong that a later save does not see, whatever another save does meanwhile' do
+    it 'leaves nothing wrong that a later save does not see, whatever another save does meanwhile', once: true do
       other = old.merge('added' => list('x'))
       broken = []
       cases = 0
@@ -355,7 +355,7 @@ RSpec.describe 'Exported resources of nodes' do
     end
 
     # They used to stay for ever if the run ended between the removal of its documents and that of its record.
-    it 'are all removed, or all there with a record' do
+    it 'are all removed, or all there with a record', once: true do
       each_meeting(old, new, other) do |folder, remove, call|
         met = remove.call
         now = opened(folder: folder)
@@ -365,7 +365,7 @@ RSpec.describe 'Exported resources of nodes' do
     end
 
     # A run that died after the removal used to leave a document that no record named.
-    it 'have a record if the run dies, whatever it has written before and after the removal' do
+    it 'have a record if the run dies, whatever it has written before and after the removal', once: true do
       allow(Simpkv::CompareAndSwap).to receive(:sleep)
       cases = 0
       [old, new, other].product([1, -1], (1..12).to_a, [1, 2, 3]).each do |run, side, call, life|
@@ -398,7 +398,7 @@ RSpec.describe 'Exported resources of nodes' do
     end
 
     # They used to be lost: the record had the digest of a document that the removal had deleted.
-    it 'are those of the next run if the removal dies' do
+    it 'are those of the next run if the removal dies', once: true do
       cases = 0
       (1..40).each do |death|
         each_meeting(old, other) do |folder, remove, call|

@@ -82,7 +82,7 @@ RSpec.describe Simpkv::Estate::Facts do
     end
 
     # The second attempt of a save put its facts beside the digest of the other save, and died.
-    it 'leaves nothing wrong that a later save does not see if a save dies' do
+    it 'leaves nothing wrong that a later save does not see if a save dies', once: true do
       results = []
       moments(4).product(moments(8), [start, mine, other]) do |moment, death, later|
         save(start)
@@ -94,7 +94,7 @@ RSpec.describe Simpkv::Estate::Facts do
     end
 
     # The digest of the other save stayed, so that its facts were never stored again.
-    it 'stores the facts again after a deletion, whether it completes or dies' do
+    it 'stores the facts again after a deletion, whether it completes or dies', once: true do
       results = []
       moments(4).product(moments(6)) do |moment, death|
         save(start)
@@ -106,7 +106,7 @@ RSpec.describe Simpkv::Estate::Facts do
     end
 
     # The record without a digest looked the same before and after the two other saves.
-    it 'keeps the facts of a save that others overtake, of which one dies' do
+    it 'keeps the facts of a save that others overtake, of which one dies', once: true do
       moments(6).product(moments(4)) do |moment, death|
         save(start)
         others = -> { save(other) && die(death) { |estate| estate.facts.save('web1', { 'x' => 'dead' }) } }
