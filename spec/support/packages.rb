@@ -12,9 +12,10 @@ module Packages
   MODULE = "simp-simpkv-#{Simpkv::VERSION}.tar.gz"
   GEMS = { ruby: "simpkv-#{Simpkv::VERSION}.gem", java: "simpkv-#{Simpkv::VERSION}-java.gem" }.freeze
 
-  # Settings with which JRuby starts fast and the core compiles fast.
-  ENVIRONMENT = { 'PATH' => '/usr/bin:/usr/sbin', 'MAKEFLAGS' => '-j2', 'CFLAGS' => '-O0',
-                  'JRUBY_OPTS' => '--dev' }.freeze
+  # Settings with which JRuby starts fast and the core compiles fast. The option --dev of JRuby reads them from a file
+  # that Debian's package does not have.
+  ENVIRONMENT = { 'PATH' => '/usr/bin:/usr/sbin', 'MAKEFLAGS' => '-j2', 'CFLAGS' => '-O0', 'JRUBY_OPTS' => '',
+                  'JAVA_OPTS' => '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' }.freeze
 
   # The names of compilers in /usr/bin.
   COMPILERS = /\A(.*-)?(cc|gcc|clang)(-[\d.]+)?\z/.freeze
@@ -63,14 +64,27 @@ module Packages
     [output, status.success?]
   end
 
-  # @return [String] the folder into which `gem install` put the gem for MRI, once for all examples
+  # @return [String] the folder into which the command of docs/install.md put the gem for MRI, once for all examples
   def self.installed_in_mri
     @installed_in_mri ||= Dir.mktmpdir('simpkv-mri').tap do |folder|
       RSpec.configuration.after(:suite) { FileUtils.remove_entry(folder) }
-      output, success = install(['gem'], :ruby, folder)
-      raise output unless success
+      install_without_registry(File.read(File.join(ROOT, 'docs/install.md'))[/^gem install --local .*/], folder)
     end
   end
+
+  # Runs a command without access to a registry, in a folder with the files that an administrator copies: the folder
+  # pkg and the gem of the progress bar.
+  def self.install_without_registry(command, home)
+    Dir.mktmpdir('simpkv-copied') do |copied|
+      FileUtils.mkdir(File.join(copied, 'pkg'))
+      FileUtils.cp(GEMS.values.map { |name| file(name) }, File.join(copied, 'pkg'))
+      FileUtils.cp(progressbar, copied)
+      File.write(gemrc = File.join(copied, 'gemrc'), "gem: --no-document\n:sources: ['http://127.0.0.1:9/']\n")
+      run('sh', '-c', command, folder: copied,
+                               environment: { 'GEM_HOME' => home, 'GEM_PATH' => home, 'GEMRC' => gemrc })
+    end
+  end
+  private_class_method :install_without_registry
 
   # Unpacks the gem for JRuby, which has the sources of the core.
   # @return [String] the folder of the sources
