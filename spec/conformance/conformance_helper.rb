@@ -64,7 +64,7 @@ module Conformance
     Backend.new('memory, a third-party plugin made from the template',
                 -> { { 'type' => 'memory', 'id' => 'conformance' } },
                 ->(_entry) { MemoryStore.clear }, [], {}),
-    *Directories::ALL.map do |kind, layout, tags|
+    *Directories::EVERY_PAIR.map do |kind, layout, tags|
       traits = layout == 'plain' ? %i[shares_names short_names ignores_case] : %i[short_names]
       Backend.new("#{kind} #{layout}", Directory.new(kind, layout).method(:fresh), ->(_entry) {}, traits,
                   { thorough: true }.merge(tags))

@@ -33,6 +33,9 @@ RSpec.describe 'Memory', :thorough, needs: :cext do
     describe "that is #{what} at every allocation" do
       include FileStoreHelp
 
+      # A compaction collects as well.
+      repeated = { long: !compacting && GC.respond_to?(:auto_compact=) }
+
       it 'leaves documents intact that are written and read' do
         some = compacting ? { 'value' => { 'a' => ['é', "\n", 1.5, 2**70] } } : document
         found = under_stress(compacting) { native.parse(native.generate(some)) }
@@ -47,7 +50,7 @@ RSpec.describe 'Memory', :thorough, needs: :cext do
          store.delete('globals/f/k'), store.deletetree('globals')]
       end
 
-      it 'leaves the calls of a store intact' do
+      it 'leaves the calls of a store intact', **repeated do
         usual = use(store)
         moved = GC.stat[:compact_count]
         expect(under_stress(compacting) { use(store) }).to eq(usual)
@@ -64,7 +67,7 @@ RSpec.describe 'Memory', :thorough, needs: :cext do
          store.set_entry_password(dn, 'hush'), store.password?(dn, 'hush'), store.delete_entry(dn)]
       end
 
-      it 'leaves the calls on entries intact' do
+      it 'leaves the calls on entries intact', **repeated do
         Slapd.run do |server|
           store = Simpkv::Store.open('ldap', server.options('admin_dn' => Slapd::ROOT_DN))
           usual = use_entries(store, DirectoryServer::BASE_DN)
