@@ -62,7 +62,7 @@ require_relative 'access_helper'
           end
           expect(everything).to eq(before)
         end
-        expect(access!('export')).not_to include('three')
+        expect(access!('export', '-o', 'json')).not_to include('three')
       end
 
       it 'refuses a user whose entry somebody else has made' do
@@ -83,7 +83,7 @@ require_relative 'access_helper'
           .to eq(original.reject { |name, _| name == 'member' })
         expect(own_rules.grep(/cn=dev,/)).to eq(rule)
         expect(access!('status')).to match(/^role +dev +existing /)
-        access!('delete', 'binding/devs', 'role/dev')
+        access!('delete', 'binding/devs', 'role/dev', '-o', 'json')
         expect([directory.entry(role_dn('dev')), own_rules.grep(/cn=dev,/)]).to eq([original, rule])
         directory.replace_rule(nil, *rule)
         expect(access!('status')).not_to match(/^role +dev /)
@@ -129,7 +129,7 @@ require_relative 'access_helper'
 
       it 'mends what was changed by hand, which status shows' do
         access!('apply', file)
-        expect(access('status').code).to eq(0)
+        expect(access('status', '-o', 'json').code).to eq(0)
         directory.modify("dn: #{role_dn('dev')}\nchangetype: modify\ndelete: member\nmember: #{user_dn('one')}\n")
         directory.delete_tree(user_dn('two'))
         edited = edit_rules('dev')

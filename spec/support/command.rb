@@ -7,6 +7,7 @@ require 'simpkv/cli/commands'
 require 'tempfile'
 require 'tmpdir'
 require 'yaml'
+require_relative 'command_schemas'
 
 # Runs the command `simpkv` with a configuration file for each example.
 #
@@ -23,6 +24,8 @@ RSpec.shared_context 'with the command' do
   # Runs the command in this process, which takes milliseconds. With `process`, a block, or variables that Ruby reads
   # when it starts, runs it in another process.
   #
+  # The output of -o json must be as docs/schemas describes it.
+  #
   # @param arguments [Array<String>]
   # @param input [String] the content of standard input
   # @param environment [Hash{String => String, nil}]
@@ -31,8 +34,9 @@ RSpec.shared_context 'with the command' do
   # @return [Command::Outcome]
   def simpkv(*arguments, input: '', environment: {}, process: false, &block)
     process ||= block || (environment.keys - Command::VARIABLES).any?
-    Command.public_send(process ? :run : :run_here, arguments, input, { 'SIMPKV_CONFIG' => config }.merge(environment),
-                        folder, &block)
+    variables = { 'SIMPKV_CONFIG' => config }.merge(environment)
+    outcome = Command.public_send(process ? :run : :run_here, arguments, input, variables, folder, &block)
+    CommandSchemas.check(arguments, outcome)
   end
 
   # The same, for a command that must succeed.
