@@ -14,7 +14,7 @@ Gem::Specification.new do |spec|
   spec.required_ruby_version = '>= 3.0' # rubocop:disable Gemspec/RequiredRubyVersion
   spec.metadata = { 'rubygems_mfa_required' => 'true' }
   spec.files = Dir['lib/simpkv/{server,query}.rb', 'lib/simpkv/{server,query}/**/*.{css,erb,js,rb,svg,yaml}',
-                   'examples/service/*', 'docs/service.md', 'LICENSE'].sort
+                   'examples/{service,monitoring}/*', 'docs/{service,monitoring}.md', 'LICENSE'].sort
   spec.add_dependency 'erubi', '~> 1.10'
   spec.add_dependency 'parslet', '~> 2.0'
   spec.add_dependency 'prometheus-client', '>= 4.0', '< 6'

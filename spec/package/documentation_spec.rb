@@ -4,16 +4,11 @@ require 'fileutils'
 require 'tmpdir'
 require 'yaml'
 require_relative '../support/packages'
+require_relative '../support/page_commands'
 
 # Runs the commands of a page as a reader does, in a folder of their own.
 RSpec.describe 'The commands' do
-  # @return [String] the commands of a section, with its subsections
-  def commands(page, heading)
-    text = File.read(File.join(Packages::ROOT, 'docs', page), encoding: 'UTF-8')
-    level, = text.match(/^(##+) #{heading}$/).captures
-    section = text[/^#{level} #{heading}\n(.*?)(?:^\#{2,#{level.length}} |\z)/m, 1]
-    section.scan(/^( *)```sh\n(.*?)^ *```$/m).map { |indentation, lines| lines.gsub(/^#{indentation}/, '') }.join
-  end
+  include PageCommands
 
   # Writes the programs `puppet`, `simpkv`, as the gem of this checkout would provide it, and `eyaml`, with the gems
   # that it needs.

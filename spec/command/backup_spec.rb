@@ -1,0 +1,191 @@
+# frozen_string_literal: true
+
+require_relative '../access/access_helper'
+require_relative '../support/page_commands'
+require_relative 'command_helper'
+
+# Runs the commands of docs/backup.md: saves a store, loses it, and restores it.
+RSpec.describe 'docs/backup.md' do
+  include PageCommands
+
+  shared_context 'with the page' do
+    let(:site) { { 'backends' => { 'default' => backend.merge('encryption_keys' => keys) } } }
+    let(:config) { File.join(folder, 'simpkv.yaml').tap { |file| File.write(file, site.to_yaml) } }
+    let(:keys) { File.join(folder, 'keys.jwks') }
+    let(:log) { File.join(folder, 'audit.log') }
+    let(:saved) { File.join(folder, 'backup') }
+
+    before do
+      Dir.mkdir(File.join(folder, 'keys'))
+      write_programs
+      simpkv!('keys', 'generate', keys)
+      # As docs/encryption.md says.
+      FileUtils.chmod(0o711, folder)
+      FileUtils.chmod(0o640, keys)
+      FileUtils.chown(nil, 'puppet', keys)
+      fill
+    end
+
+    # Values of all kinds: with history, metadata and expiry, one that has expired, a Sensitive, bytes, a node.
+    def fill
+      simpkv!('init', '--only', 'estate')
+      simpkv!('put', 'app1/kept', 'one', '--history', '3')
+      simpkv!('put', 'app1/kept', 'two', '--history', '3')
+      simpkv!('put', 'app1/described', 'x', '--metadata', '{"owner":"dba"}', '--expires-after', '90d')
+      past = { 'SIMPKV_NOW' => '2026-01-01T00:00:00Z' }
+      simpkv!('put', 'app1/expired', 'x', '--expires-after', '1h', environment: past)
+      simpkv!('put', 'app1/secret', '--chomp', '--sensitive', '-', input: 'a b c')
+      simpkv!('put', '-g', 'bytes', '--binary', '-', input: "\x00\xff")
+      simpkv!('node', 'declare', 'web1', '--class', 'ntp')
+      @before = everything
+    end
+
+    # @return [Array<String>] all documents, decrypted, by path; one of them is that of the declared node
+    def everything
+      simpkv!('export').lines.grep(/"path"/).sort
+    end
+
+    def write_programs
+      @programs = File.join(folder, 'bin').tap { |name| Dir.mkdir(name) }
+      program('simpkv', "exec #{RbConfig.ruby} #{Command::EXECUTABLE} \"$@\"")
+    end
+
+    def program(name, text)
+      File.write(File.join(@programs, name), "#!/bin/sh\n#{text}\n", perm: 0o755)
+    end
+
+    # Runs commands of the page, which must all succeed.
+    #
+    # @param script [String]
+    # @return [String] the output
+    def shell(script)
+      script = script.gsub('/etc/simpkv/keys.jwks', keys).gsub('/var/log/simpkv/audit.log', log)
+      environment = { 'PATH' => "#{@programs}:#{ENV.fetch('PATH')}", 'SIMPKV_CONFIG' => config, 'BACKUP' => saved,
+                      'KEYS' => File.join(folder, 'keys'), 'TYPE' => 'file', 'ID' => 'site' }
+      output, status = Open3.capture2e(environment, 'sh', '-euc', script, chdir: folder)
+      raise output unless status.success?
+
+      output
+    end
+
+    # @param heading [String]
+    # @return [String] the output of the commands of a section
+    def follow(heading)
+      shell(commands('backup.md', heading))
+    end
+
+    def value(*arguments)
+      simpkv!('get', *arguments).chomp
+    end
+
+    def expect_all_restored
+      expect(everything).to eq(@before)
+      expect(@before.grep(/Sensitive/).length).to eq(1)
+      expect([value('app1/kept'), value('app1/kept', '--version', '-1')]).to eq(%w[two one])
+      expect_expiry_restored
+    end
+
+    def expect_expiry_restored
+      expect(JSON.parse(value('app1/described', '-o', 'json')))
+        .to match(hash_including('metadata' => { 'owner' => 'dba' }, 'expires' => /\A20\d\d-/))
+      expect([simpkv('get', 'app1/expired').code, value('app1/expired', '--expired')]).to eq([66, 'x'])
+    end
+  end
+
+  # Loses all keys, and follows the page.
+  shared_examples 'an export' do
+    it 'restores all that an export has, which is encrypted and for its owner alone' do
+      follow('Backup')
+      file = File.join(saved, 'site.jsonl')
+      expect(format('%o', File.stat(file).mode & 0o7777)).to eq('600')
+      expect(File.read(file)).not_to match(/dba|ntp|"a b c"/)
+      lose
+      said = follow('Restore')
+      expect(said).to match(/^verified: +true$/).and match(/^ok +reading: /)
+      expect_all_restored
+    end
+  end
+
+  describe 'with files' do
+    include_context 'with the command'
+    include_context 'with the page'
+
+    let(:root) { File.join(folder, 'root') }
+    let(:backend) { { 'type' => 'file', 'id' => 'site', 'root_path' => root, 'audit' => { 'to' => log } } }
+
+    def lose
+      FileUtils.rm_rf(root)
+    end
+
+    it_behaves_like 'an export'
+
+    it 'proves a backup in another place, restores only missing keys, and tells what was written since' do
+      follow('Backup')
+      expect(follow('How to prove it')).to match(/^verified: +true$/)
+      expect(File.exist?(File.join(folder, 'proof'))).to be(false)
+      simpkv!('rm', 'app1/secret')
+      simpkv!('put', 'app1/described', 'newer')
+      said = follow('Only some keys')
+      expect(said).to match(/^stored: +1$/).and include("\tput\tapp1/described\t", "\tdelete\tapp1/secret\t")
+      expect([value('app1/secret'), value('app1/described')]).to eq(['a b c', 'newer'])
+    end
+
+    it 'can be a copy of the files' do
+      shell('cp -a root copy')
+      lose
+      shell('mv copy root')
+      expect_all_restored
+    end
+  end
+
+  { 'OpenLDAP' => [AccessServers::Slapd, "With OpenLDAP's own tools", 'Restore of OpenLDAP', {}],
+    '389 Directory Server' => [Ds389, 'With the tools of 389 Directory Server', 'Restore of 389 Directory Server',
+                               { ds389: true }] }.each do |name, (server, saving, restoring, tags)|
+    describe "with #{name}", **tags do
+      include_context 'with the command'
+      include_context 'with a directory', server
+      include_context 'with the page'
+
+      let(:backend) { directory.options('type' => 'ldap', 'id' => id) }
+      let(:home) { File.dirname(directory.password_file) }
+
+      # The tools, for a server in a folder of its own.
+      before do
+        %w[slapcat slapadd].each { |tool| program(tool, "exec /usr/sbin/#{tool} -F #{home}/slapd.d \"$@\"") }
+        program('dsctl', <<~SHELL)
+          tool=$2; shift 2
+          case $tool,$1 in
+            db2ldif,--replication) exec #{Ds389::PROGRAM} db2ldif -D #{home} -r -n "$2" -a "$3" ;;
+            ldif2db,*) exec #{Ds389::PROGRAM} ldif2db -D #{home} -n "$1" -i "$2" ;;
+            *) exit 64 ;;
+          esac
+        SHELL
+      end
+
+      def lose
+        %w[globals environments].each { |root| directory.delete_tree(dn(root, :folder)) }
+      end
+
+      # Runs commands, of which the first and the last one may stop and start the server.
+      def with_server(heading)
+        script = commands('backup.md', heading)
+        stop = script.slice!(/\A\w+ .*\bstop\b.*\n/)
+        start = script.slice!(/^\w+ .*\bstart\b.*\n\z/)
+        expect(stop.nil?).to eq(start.nil?)
+        directory.stop_serving if stop
+        shell(script.gsub('/var/lib/ldap', "#{home}/data"))
+        directory.launch if start
+      end
+
+      it_behaves_like 'an export'
+
+      it 'restores all that the own tools of the server have saved' do
+        Dir.mkdir(saved)
+        with_server(saving)
+        lose
+        with_server(restoring)
+        expect_all_restored
+      end
+    end
+  end
+end
