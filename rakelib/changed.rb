@@ -16,7 +16,8 @@ module Changed
     'lib/simpkv/cli/estate/' => %w[spec/command/{access,node*,rule*}_spec.rb],
     'lib/simpkv/cli/doctor/' => %w[spec/command/{doctor*,runbook}_spec.rb],
     'lib/simpkv/cli/puppetdb/' => %w[spec/command/import_puppetdb_spec.rb],
-    'lib/simpkv/cli/transfer/' => %w[spec/command/transfer*_spec.rb spec/command/{export_formats,import_{consul,eyaml,vault}}_spec.rb],
+    'lib/simpkv/cli/transfer/' => %w[spec/command/transfer*_spec.rb
+                                     spec/command/{export_formats,import_{consul,eyaml,vault}}_spec.rb],
     'lib/simpkv/cli/commands/import_' => %w[spec/command/import_*_spec.rb],
     'lib/simpkv/cli' => %w[spec/command/{base,completion,errors,manual,schemas,stores}_spec.rb],
     'docs/schemas/' => %w[spec/command/schemas_spec.rb], 'docs/backup.md' => %w[spec/command/backup_spec.rb],

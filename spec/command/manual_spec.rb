@@ -35,6 +35,13 @@ RSpec.describe 'The manual of simpkv' do
     expect(text[/EXIT STATUS.*?FILES/m].scan(/^\d+/).map(&:to_i)).to match_array([0, *codes])
   end
 
+  # A constant HIDDEN of its own had hidden `stat`.
+  it 'leaves out no command but complete, which shells call' do
+    files = Dir['*.rb', base: File.expand_path('../../lib/simpkv/cli/commands', __dir__)]
+    names = files.map { |file| File.basename(file, '.rb').tr('_', '-') }
+    expect(names - Simpkv::Cli::Commands.members.keys).to eq(%w[complete])
+  end
+
   it 'has a configuration that works', :tools do
     file = File.join(folder, 'example.yaml')
     File.write(file, shown[/^ +backends:\n.*?(?=\n\n)/m])
@@ -75,7 +82,7 @@ RSpec.describe 'simpkv' do
     titles = Simpkv::Cli::Group::SECTIONS.values - %w[More]
     expect(simpkv!.scan(/^(\w[^:\n]*):$/).flatten - %w[Examples]).to eq(titles)
     expect(simpkv![/^Keys:\n(?:  .*\n)*/].lines.drop(1).map { |line| line.split.first })
-      .to eq(%w[cas edit exists find get ls mv put rm tree watch])
+      .to eq(%w[cas edit exists find get ls mv put rm stat tree watch])
     manual = simpkv!('man', process: true).force_encoding('UTF-8')
     expect(manual.scan(/^COMMANDS: (.*)$/).flatten).to eq(titles.map(&:upcase))
   end

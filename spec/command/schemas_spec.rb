@@ -13,7 +13,8 @@ RSpec.describe 'docs/schemas' do
     'access apply' => 'access/reconciliation_spec.rb', 'access delete' => 'access/reconciliation_spec.rb',
     'access explain' => 'access/roles_spec.rb', 'access export' => 'access/reconciliation_spec.rb',
     'access plan' => 'access/access_helper.rb', 'access status' => 'access/reconciliation_spec.rb',
-    'import-puppetdb' => 'command/import_puppetdb_spec.rb', 'query' => 'query/command_spec.rb'
+    'import-puppetdb' => 'command/import_puppetdb_spec.rb', 'query' => 'query/command_spec.rb',
+    'watch' => 'command/watch_spec.rb'
   }
 
   it 'has a file for each command with -o json, and no other files' do
@@ -45,7 +46,8 @@ RSpec.describe 'docs/schemas' do
 
     let(:backends) do
       file = ->(name) { { 'type' => 'file', 'id' => name, 'root_path' => File.join(folder, name) } }
-      { 'default' => file['site'], 'other' => file['other'],
+      audit = { 'audit' => { 'to' => File.join(folder, 'audit.log') } }
+      { 'default' => file['site'].merge(audit), 'other' => file['other'],
         'sealed' => file['sealed'].merge('encryption_keys' => File.join(folder, 'keys.jwks')) }
     end
     let(:estate_options) { { 'node_ttl' => '14d' } }
@@ -78,6 +80,8 @@ RSpec.describe 'docs/schemas' do
       json('edit', 'app1/a', environment: { 'EDITOR' => 'true' })
       json('get', 'app1/a')
       json('log', 'app1/a')
+      json('log', 'app1/a', '--audit')
+      %w[app1/a app1].each { |name| json('stat', name) }
       json('restore', 'app1/a', '-1')
       json('cas', 'app1/b', 'x', '--absent')
       json('exists', 'app1/b')

@@ -49,8 +49,7 @@ module CommandSchemas
     # @return [void]
     # @raise [Undescribed]
     def compare(command, output)
-      data = JSON.parse(output.dup.force_encoding(Encoding::UTF_8))
-      errors = schema(file(command)).validate(data).first(3).map do |error|
+      errors = documents(output).flat_map { |data| schema(file(command)).validate(data).first(3) }.map do |error|
         # The data may have a planted secret.
         "#{error['data_pointer']}: #{error['type']} (#{error['schema_pointer']})"
       end
@@ -67,6 +66,14 @@ module CommandSchemas
     end
 
     private
+
+    # @return [Array<Object>] the document of the output; of a command that prints one on each line, those
+    def documents(output)
+      text = output.dup.force_encoding(Encoding::UTF_8)
+      [JSON.parse(text)]
+    rescue JSON::ParserError
+      text.lines.map { |line| JSON.parse(line) }
+    end
 
     # @return [Boolean] whether it is a command of simpkv; specs define others
     def ours?(command)

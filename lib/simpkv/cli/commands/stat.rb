@@ -29,8 +29,8 @@ module Simpkv
         ENTRY = %w[created_at created_by modified_at modified_by].freeze
         # The seconds by which the clock of a server may differ from that of this machine.
         SKEW = 60
-        HIDDEN = 'not shown to this identity'
-        private_constant :ENTRY, :SKEW
+        UNSHOWN = 'not shown to this identity'
+        private_constant :ENTRY, :SKEW, :UNSHOWN
 
         def run(key)
           path = existing(key)
@@ -87,7 +87,7 @@ module Simpkv
         # @return [String, nil] when and by whom; nil if the storage does not know it
         def event(facts, name)
           at, by = %w[at by].map do |part|
-            facts["#{name}_#{part}"] || (HIDDEN if facts.fetch('not_shown', []).include?("#{name}_#{part}"))
+            facts["#{name}_#{part}"] || (UNSHOWN if facts.fetch('not_shown', []).include?("#{name}_#{part}"))
           end
           return at if by.nil? || at == by
 
