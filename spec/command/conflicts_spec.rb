@@ -97,7 +97,7 @@ RSpec.describe 'simpkv conflicts' do
 
       it 'brings back the version that lost after the used one was kept' do
         create_at_each(path)
-        expect(resolve(path, '--keep', 'used', '--journal', 'two.journal').code).to eq(0)
+        expect(resolve(path, '--keep', 'used', '--journal', 'two.journal', '-o', 'json').code).to eq(0)
         expect([values, listed]).to eq([%w[pl4nted0 pl4nted0], []])
         expect(resolve('--rollback', 'two.journal').code).to eq(0)
         expect(values).to eq(%w[pl4nted1 pl4nted1])

@@ -13,6 +13,7 @@ RSpec.describe 'docs/schemas' do
     'access apply' => 'access/reconciliation_spec.rb', 'access delete' => 'access/reconciliation_spec.rb',
     'access explain' => 'access/roles_spec.rb', 'access export' => 'access/reconciliation_spec.rb',
     'access plan' => 'access/access_helper.rb', 'access status' => 'access/reconciliation_spec.rb',
+    'conflicts list' => 'command/conflicts_spec.rb', 'conflicts resolve' => 'command/conflicts_spec.rb',
     'import-puppetdb' => 'command/import_puppetdb_spec.rb', 'query' => 'query/command_spec.rb',
     'watch' => 'command/watch_spec.rb'
   }

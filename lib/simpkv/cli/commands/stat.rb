@@ -91,7 +91,7 @@ module Simpkv
           end
           return at if by.nil? || at == by
 
-          by == HIDDEN ? "#{at}, its author #{by}" : "#{at} by #{by}"
+          by == UNSHOWN ? "#{at}, its author #{by}" : "#{at} by #{by}"
         end
 
         def encryption(facts)
