@@ -101,10 +101,11 @@ module Simpkv
         found = @site.backend_names.map do |name|
           _, store = @site.store(@owner, name)
           reading = Status::ExpiringKeys.new(name, store)
-          [reading.first(KEPT), reading.unreadable]
+          [reading.first(KEPT), reading.unreadable, reading.unreadable_total]
         end
-        keys, unreadable = found.transpose.map { |lists| lists.flatten(1) }
-        { keys: keys.sort_by(&:expires).first(KEPT), all: keys.length < KEPT, unreadable: unreadable }
+        keys, unreadable, totals = found.transpose.map { |lists| lists.flatten(1) }
+        { keys: keys.sort_by(&:expires).first(KEPT), all: keys.length < KEPT, unreadable: unreadable,
+          unreadable_total: totals.sum }
       end
 
       def read_access

@@ -49,15 +49,15 @@ module Simpkv
           { 'backend' => key.backend, 'environment' => key.environment, 'name' => key.name,
             'expires' => Versions.text(key.expires) }
         end
-        { 'keys' => named, 'total' => allowed.length, 'all' => found[:all],
-          'unreadable' => unreadable(found[:unreadable]) }
+        { 'keys' => named, 'total' => allowed.length, 'all' => found[:all], 'unreadable' => unreadable(found) }
       end
 
-      def unreadable(all)
-        return { 'total' => all.length } unless @details
+      def unreadable(found)
+        total = found[:unreadable_total]
+        return { 'total' => total } unless @details
 
-        keys = all.first(NAMED).map { |key| { 'backend' => key.backend, 'path' => key.path, 'why' => key.why } }
-        { 'total' => all.length, 'keys' => keys }
+        named = found[:unreadable].first(NAMED)
+        { 'total' => total, 'keys' => named.map { |key| key.to_h.transform_keys(&:to_s) } }
       end
 
       def servers(found)

@@ -9,7 +9,9 @@ module Simpkv
       # A key that expires within this time counts as expiring.
       SOON = 14 * 86_400
       ROOTS = %w[globals environments].freeze
-      private_constant :ROOTS
+      # The most keys and folders that cannot be read of which the names are kept.
+      UNREADABLE_MAX = 1000
+      private_constant :ROOTS, :UNREADABLE_MAX
 
       # - `backend`: its name
       # - `environment`: nil for the global keys
@@ -27,10 +29,14 @@ module Simpkv
         @store = store
         @limit = Versions.now + SOON
         @unreadable = []
+        @unreadable_total = 0
       end
 
-      # @return [Array<Unreadable>] what {#first} could not read
+      # @return [Array<Unreadable>] what {#first} could not read; the first ones of very many
       attr_reader :unreadable
+
+      # @return [Integer] the number of all of these
+      attr_reader :unreadable_total
 
       # @return [Integer] their number
       # @raise [MalformedError] a key cannot be read: a part of the keys would look like all of them
@@ -64,6 +70,7 @@ module Simpkv
 
       def each(&block)
         @unreadable = []
+        @unreadable_total = 0
         ROOTS.each { |root| below(root, &block) }
       end
 
@@ -85,7 +92,8 @@ module Simpkv
       end
 
       def unreadable!(root, path, why)
-        @unreadable << Unreadable.new(@backend, "#{root}/#{path}", why)
+        @unreadable_total += 1
+        @unreadable << Unreadable.new(@backend, "#{root}/#{path}", why) if @unreadable.length < UNREADABLE_MAX
       end
 
       def key(root, path, expires)
