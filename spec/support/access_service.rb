@@ -3,21 +3,24 @@
 require_relative '../server/server_helper'
 require_relative 'access_site'
 
-# A service with access control in slapd. The password of each user has the text of {DirectoryServer::PASSWORD}.
+# A service with access control in the directory of `access_server`. The password of each user has the text of
+# {DirectoryServer::PASSWORD}.
 RSpec.shared_context 'with access control in a service' do |*arguments|
   include_context 'with a service', *arguments
 
   # The server starts before the service, and ends after it.
   around do |example|
-    @access = AccessDirectory.new(Slapd, 'plain').tap(&:start)
+    @access = AccessDirectory.new(access_server, 'plain').tap(&:start)
     example.run
   ensure
     @access&.stop
   end
 
+  let(:access_server) { Slapd }
   let(:access_options) do
+    config = { 'config_dn' => AccessDirectory::CONFIG_DN, 'config_pw_file' => @access.server.password_file }
     { 'users_dn' => AccessDirectory::USERS_DN, 'roles_dn' => AccessDirectory::ROLES_DN,
-      'config_dn' => AccessDirectory::CONFIG_DN, 'config_pw_file' => @access.server.password_file }
+      **(@access.slapd? ? config : {}) }
   end
   let(:backends) { { 'default' => { 'type' => 'ldap' }.merge(@access.settings) } }
   let(:options) { { 'backends' => backends, 'access' => access_options, 'server' => { 'index' => "#{@root}.index" } } }
