@@ -3,11 +3,14 @@
 require 'json_schemer'
 require_relative 'nodes_helper'
 require_relative '../support/eyaml'
+require_relative '../support/page_commands'
 require_relative '../support/ssh_keys'
 
 # What each command prints with -o json, and its schema in docs/schemas. The helper `simpkv` compares them, here and in
 # all other specs.
 RSpec.describe 'docs/schemas' do
+  include PageCommands
+
   # The specs of commands that need a server or the gem simpkv-server.
   elsewhere = {
     'access apply' => 'access/reconciliation_spec.rb', 'access delete' => 'access/reconciliation_spec.rb',
@@ -159,6 +162,15 @@ RSpec.describe 'docs/schemas' do
       json('rule import', File.join(folder, 'rules.json'))
       json('rule test', File.join(folder, 'rules.json'), '--facts', write('facts.json', { 'hostname' => 'web1' }))
       json('rule delete', uuid)
+    end
+
+    it 'check an output by the commands of docs/schemas/README.md' do
+      run('web1')
+      write('site/globals/broken', 'no document')
+      script = commands('schemas/README.md', 'How to check an output').gsub('docs/schemas', CommandSchemas::FOLDER)
+      script.gsub!(/^simpkv/, "#{RbConfig.ruby} #{Command::EXECUTABLE}")
+      output, status = Open3.capture2e({ 'SIMPKV_CONFIG' => config }, 'sh', '-euc', script, chdir: folder)
+      expect([output, status.exitstatus]).to match([%r{^key 'globals/broken': restore it from a backup}, 0])
     end
 
     it 'are what these commands print' do
