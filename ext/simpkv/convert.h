@@ -6,6 +6,7 @@
 #include "simpkv_audit.h"
 #include "simpkv_changes.h"
 #include "simpkv_keyring.h"
+#include "simpkv_rules.h"
 
 #include <ruby.h>
 #include <ruby/encoding.h>

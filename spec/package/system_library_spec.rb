@@ -32,7 +32,7 @@ RSpec.describe 'A system-wide libsimpkv.so' do
   it 'is installed below DESTDIR and PREFIX, with header and pkg-config file, readable by all users' do
     found = Packages.run('find', '.', '-type', 'f', '-printf', '%m %P\n', folder: @system).lines.map(&:chomp)
     expect(found).to contain_exactly("755 opt/x/lib/#{library}", '644 opt/x/lib/pkgconfig/simpkv.pc',
-                                     *%w[simpkv simpkv_audit simpkv_changes simpkv_keyring]
+                                     *%w[simpkv simpkv_audit simpkv_changes simpkv_keyring simpkv_rules]
                                        .map { |name| "644 opt/x/include/#{name}.h" })
     expect(File.readlink(File.join(@lib, 'libsimpkv.so'))).to eq(library)
     expect(File.stat(@lib).mode & 0o777).to eq(0o755)
@@ -41,9 +41,10 @@ RSpec.describe 'A system-wide libsimpkv.so' do
 
   it 'follows PREFIX on the command line of make with all of its files (only the header did)' do
     Packages.run('make', 'install', "DESTDIR=#{@folder}", 'PREFIX=/opt/y', folder: @core)
+    headers = %w[simpkv simpkv_audit simpkv_changes simpkv_keyring simpkv_rules]
     expect(Dir.glob('**/*', base: @folder).grep(/\./))
       .to contain_exactly("opt/y/lib/#{library}", 'opt/y/lib/libsimpkv.so', 'opt/y/lib/pkgconfig/simpkv.pc',
-                          *%w[simpkv simpkv_audit simpkv_changes simpkv_keyring].map { |name| "opt/y/include/#{name}.h" })
+                          *headers.map { |name| "opt/y/include/#{name}.h" })
     expect(File.read("#{@folder}/opt/y/lib/pkgconfig/simpkv.pc")).to include('-L/opt/y/lib ', '-I/opt/y/include')
   end
 

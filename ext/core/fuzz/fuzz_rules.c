@@ -3,6 +3,7 @@
  * is JSON; refused ones have a message. A failed inspection has no node.
  */
 #include "base/reply.h"
+#include "simpkv_rules.h"
 
 #include <assert.h>
 #include <jansson.h>

@@ -2,6 +2,8 @@
 #ifndef SKV_RULES_LIMITS_H
 #define SKV_RULES_LIMITS_H
 
+#include "simpkv_rules.h"
+
 /* Rules, when they are created. SKV_RULES_MAX, their number, is in simpkv.h. */
 #define SKV_RULE_SIZE_MAX 65536 /* bytes of JSON */
 #define SKV_RULE_DEPTH_MAX 32   /* brackets in each other */

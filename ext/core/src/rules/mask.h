@@ -9,6 +9,7 @@
 #define SKV_RULES_MASK_H
 
 #include "rules/pointer.h"
+#include "simpkv_rules.h"
 
 #define SKV_MASKED "******"
 

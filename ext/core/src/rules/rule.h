@@ -3,6 +3,7 @@
 #define SKV_RULES_RULE_H
 
 #include "rules/step.h"
+#include "simpkv_rules.h"
 
 typedef enum skv_phase { SKV_PHASE_EARLY, SKV_PHASE_PREPROCESS, SKV_PHASE_MAIN } skv_phase;
 #define SKV_PHASES 3

@@ -2,7 +2,7 @@
  * secret longer than a buffer's first size shows each of the blocks that the buffer moves through. */
 #include "check.h"
 #include "freed.h"
-#include "simpkv.h"
+#include "simpkv_rules.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* Rules and inspections: the cases in test/cases/rules.jsonl, which spec/unit/rules_cases_spec.rb reads as well. */
 #include "chaos.h"
 #include "check.h"
+#include "simpkv_rules.h"
 
 #include <jansson.h>
 #include <pthread.h>

@@ -1,6 +1,7 @@
 /* Rules that would take long, or make much, end at the limits of an inspection. */
 #include "check.h"
 #include "json_text.h"
+#include "simpkv_rules.h"
 
 static skv_reply *reply;
 
