@@ -101,16 +101,15 @@ static void other_programs_are_seen(void)
     watch("globals/w");
     write_file("globals/w/k", "in place");
     CHECK_HAS(changed(), "pk ");
-    CHECK(rename(path("globals/w/k"), "/tmp/skv-gone") == 0 || rename(path("globals/w/k"), path("globals/k2")) == 0);
+    CHECK(rename(path("globals/w/k"), path("globals/k2")) == 0);
     CHECK_STR(changed(), "dk ");
     write_file("globals/k3", "d");
     CHECK(symlink("../k3", path("globals/w/link")) == 0);
     CHECK_STR(changed(), "plink ");
-    unlink("/tmp/skv-gone");
     stop();
 }
 
-/* Used to be lost: keys that were put before the new folder was watched. */
+/* They may be put before the new folder is watched. */
 static void keys_of_a_new_folder_are_told(void)
 {
     put("globals/w/k", "d");
@@ -226,7 +225,7 @@ static void every_one_of_many_changes_is_told(void)
     stop();
 }
 
-/* Dates everything in the store by an hour ago. */
+/* Waits until a cookie does not repeat what has happened so far. */
 static void wait_for_cookie_to_age(void)
 {
     const struct timespec pause = {.tv_sec = 2, .tv_nsec = 100000000};
