@@ -37,7 +37,8 @@ module Changed
     'lib/simpkv/purging' => %w[spec/unit/purging_*_spec.rb spec/types],
     'lib/simpkv/server/console' => %w[spec/console],
     'lib/simpkv/server' => %w[spec/server],
-    'lib/simpkv/status' => %w[spec/server/{metrics,status}_spec.rb spec/unit/status_*_spec.rb],
+    'lib/simpkv/status' => %w[spec/command/status_spec.rb spec/server/{metrics,status}_spec.rb
+                              spec/unit/status_*_spec.rb],
     'lib/simpkv/resources' => %w[spec/types],
     'lib/simpkv/ssh/' => %w[spec/unit/ssh_*_spec.rb spec/command/ssh_spec.rb],
     'lib/simpkv/store' => %w[spec/unit/{audited,encrypted,layer,store,versioned}*_spec.rb spec/conformance],

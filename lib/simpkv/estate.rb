@@ -61,6 +61,9 @@ module Simpkv
     # @return [Agreement]
     attr_reader :agreement
 
+    # @return [Hash{String => Hash}] the options of all backends of the site, by name
+    attr_reader :backends
+
     # Opens the estate that the command's file configures.
     #
     # @param confdirs [Array<String>] where to look for the file: see {SiteFile.find}
@@ -94,6 +97,7 @@ module Simpkv
     # @raise [ConfigError]
     def initialize(site, vardirs = [Vardirs.all], warn = nil, node: nil, &open)
       @options = Config.frozen(Config.estate(site.fetch('estate', {}) || {}))
+      @backends = Config.backends_of(Backend.site_options(site))
       @backend = Backend.of_globals(site, options['backend'], vardirs, warn, node: node)
       @settings = @backend.settings
       @agreement = Agreement.new(@settings)

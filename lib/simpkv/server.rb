@@ -35,7 +35,7 @@ module Simpkv
         @rights = Rights.new(@options['rights'], local_write: local_write)
         @listeners = (binds || @options['bind']).map { |url| Listener.new(url, @options) }
         @certificates = Certificates.new(@options)
-        @site = Site.new(options, vardir, ->(warning) { warn("simpkv: #{warning}") })
+        @site = Status::Site.new(options, vardir, ->(warning) { warn("simpkv: #{warning}") })
         @site.backend
         @owner = Caller.new(:user, Audit.user, Process.euid)
         make_parts
@@ -110,7 +110,8 @@ module Simpkv
         @queries = queries
         @status = SiteStatus.new(@site, @owner, certificates: @certificates, replicas: @replicas, queries: @queries,
                                                 doctor: DoctorProcess.new(@settings[:doctor]), log: $stderr)
-        @metrics = Metrics.new(@connections, *[CertificateMetrics.new(@certificates), @replicas, @queries].compact)
+        pages = [CertificateMetrics.new(@certificates), @replicas, @status, @queries]
+        @metrics = Metrics.new(@connections, *pages.compact)
       end
 
       def stop_parts
@@ -186,7 +187,7 @@ require 'simpkv/server/rights'
 require 'simpkv/server/problem'
 require 'simpkv/server/gate'
 require 'simpkv/server/body_limit'
-require 'simpkv/server/site'
+require 'simpkv/status/site'
 require 'simpkv/server/readiness'
 require 'simpkv/server/replica_watch'
 require 'simpkv/server/certificate_metrics'

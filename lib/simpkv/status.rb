@@ -1,12 +1,17 @@
 # frozen_string_literal: true
 
-require 'simpkv/access/site'
-require 'simpkv/estate'
+require 'simpkv/status/alerts'
+require 'simpkv/status/certificate_files'
 require 'simpkv/status/compilers'
 require 'simpkv/status/drift'
 require 'simpkv/status/expiring_keys'
+require 'simpkv/status/latest'
+require 'simpkv/status/metrics'
 require 'simpkv/status/node_counts'
+require 'simpkv/status/parts'
 require 'simpkv/status/servers'
+require 'simpkv/status/site'
+require 'simpkv/status/state'
 
 module Simpkv
   # What an operator wants to know of a site at one glance, as plain data: nodes, servers of directories, compilers,

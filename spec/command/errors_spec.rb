@@ -40,7 +40,7 @@ RSpec.describe 'simpkv' do
       expect(failure('get', 'a', '--config')).to match([64, /missing argument: --config/])
       expect(failure('-g')).to match([64, /no command after -g/])
       # Each was "no command after -c", also with a misspelt command behind the file.
-      expect(failure('-c', config, 'sta')).to match([64, /there is no such command 'sta': did you mean 'stats'\?/])
+      expect(failure('-c', config, 'pin')).to match([64, /there is no such command 'pin': did you mean 'ping'\?/])
       expect(failure('-c', config)).to match([64, /no command after -c/])
       expect(simpkv!('-c', config, '--help')).to eq(simpkv!)
     end

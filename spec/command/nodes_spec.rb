@@ -61,6 +61,13 @@ RSpec.describe 'simpkv nodes' do
       expect(names('--filter', 'os.name=Debian', '--filter', 'environment=dev')).to eq(%w[db1])
     end
 
+    it 'fails if any node matches, when that is asked for' do
+      expect(simpkv('nodes', '--filter', 'status=failed', '--fail-if-any')).to have_attributes(code: 1, out: /^db1 /)
+      expect(simpkv('nodes', '--filter', 'name=none', '--fail-if-any').to_a).to eq(['', '', 0])
+      estate.store.put('globals/estate/status/new1', 'pl4nted')
+      expect(simpkv('nodes', '--filter', 'name=none', '--fail-if-any').code).to eq(65)
+    end
+
     it 'explains a wrong filter' do
       { 'failed' => /the filter 'failed' is none: write a name, one of = != ~ !~ < >, and a value/,
         'last_seen>x' => /the filter 'last_seen>x' needs a time in UTC/,

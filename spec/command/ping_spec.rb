@@ -68,7 +68,8 @@ RSpec.describe 'simpkv ping and stats of a directory with TLS' do
   # The encryption of the first server was 'none'.
   it 'does not know the encryption of a server that does not answer' do
     backends['default']['ldap_uri'] = "ldaps://127.0.0.1:1 #{directory.tls_uri}"
-    servers = JSON.parse(simpkv!('ping', '-o', 'json', process: true))['servers']
-    expect(servers.map { |server| server['encryption'] }).to match([/unknown/, /TLS/])
+    outcome = simpkv('ping', '-o', 'json', process: true)
+    expect(outcome.code).to eq(69)
+    expect(JSON.parse(outcome.out)['servers'].map { |server| server['encryption'] }).to match([/unknown/, /TLS/])
   end
 end

@@ -97,7 +97,7 @@ RSpec.describe 'docs/schemas' do
       json('explain', 'app1/c')
       json('expire')
       json('rm', 'app1/c')
-      %w[doctor ping stats].each { |title| json(title) }
+      %w[doctor ping stats status].each { |title| json(title) }
     end
 
     def run_commands_that_move

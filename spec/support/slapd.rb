@@ -14,9 +14,11 @@ class Slapd < DirectoryServer
   end
 
   # @param more [String] further lines for the database section of slapd.conf
-  def initialize(more: '', **options)
+  # @param rules [String] rules of access that come before the others
+  def initialize(more: '', rules: '', **options)
     super(**options)
     @more = more
+    @rules = rules
   end
 
   # @return [Integer] the number of connections opened so far, without those of this fixture's own tools
@@ -109,6 +111,7 @@ class Slapd < DirectoryServer
       maxsize 1073741824
       dbnosync
       #{"idletimeout #{@idle}" if @idle}
+      #{@rules.chomp}
       access to dn.subtree="#{BASE_DN}" by dn.exact="#{USER_DN}" #{@access}#{reader} by * none
       access to attrs=userPassword by anonymous auth by * none
       access to * by * none

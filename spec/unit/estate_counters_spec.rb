@@ -2,6 +2,7 @@
 
 require 'socket'
 require_relative '../spec_helper'
+require_relative '../support/key_file'
 require_relative '../support/scratch'
 require 'simpkv/estate'
 
@@ -25,6 +26,31 @@ RSpec.describe Simpkv::Estate::Counters do
     counters = estate('compiler_counters' => true).counters
     expect(counters.due.keys).to eq(["globals/estate/counters/#{host}"])
     expect(counters.due).to eq({})
+  end
+
+  describe 'of a process with keys' do
+    include KeyFile
+
+    def fingerprints(*kids)
+      write_keys(*kids)
+      backends = { 'default' => { 'type' => 'file', 'id' => 'spec', 'root_path' => @root },
+                   'secret' => { 'type' => 'file', 'id' => 'other', 'root_path' => "#{@root}2",
+                                 'encryption_keys' => key_file } }
+      site = { 'backends' => backends, 'estate' => { 'compiler_counters' => true } }
+      Simpkv::Estate.new(site.merge('backend' => 'default')).counters.due.values.first
+    end
+
+    # Compilers could have different files, and nobody knew.
+    it 'have a fingerprint of the file of each backend, and no key' do
+      first, same, other = [%w[new old], %w[new old], %w[old new]].map { |kids| fingerprints(*kids)['keys'] }
+      expect(first).to match('secret' => /\A\h{16}\z/)
+      expect([same == first, other == first]).to eq([true, false])
+      expect(fingerprints('new').to_s).not_to include(*JSON.parse(File.read(key_file))['keys'].map { |key| key['k'] })
+    end
+
+    it 'have none of a file that cannot be read' do
+      expect(fingerprints).not_to have_key('keys')
+    end
   end
 
   it 'are not stored without the option' do

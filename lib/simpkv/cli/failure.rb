@@ -6,6 +6,7 @@ module Simpkv
     class Failure < StandardError
       NO = 1
       CONFLICT = 2
+      UNKNOWN = 3
       USAGE = 64
       DATA = 65
       NO_INPUT = 66
@@ -22,9 +23,10 @@ module Simpkv
         0 => 'Success.',
         NO => 'exists: there is no key or folder of that name. cas: the stored value is not the expected one. ' \
               'node inspect: a rule refuses the node. access plan, access status: there is something to change. ' \
-              'conflicts list: there are conflicts.',
+              'conflicts list: there are conflicts. nodes --fail-if-any: nodes match. status: a warning.',
         CONFLICT => 'access: an entry of the directory, or the directory, is another one than the state says, or a ' \
-                    'binding names what is not declared. Nothing was changed.',
+                    'binding names what is not declared. Nothing was changed. status: something is critical.',
+        UNKNOWN => 'status: a part of the state is unknown.',
         USAGE => 'The command line is wrong.',
         DATA => 'The input or a stored document is invalid.',
         NO_INPUT => 'There is no such key, folder, node or file.',

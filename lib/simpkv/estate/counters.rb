@@ -1,13 +1,17 @@
 # frozen_string_literal: true
 
+require 'simpkv/estate/key_fingerprints'
+
 module Simpkv
   class Estate
     # The counters of the connections of each compiler: {Simpkv.stats}, by the name of the machine. With the option
     # `compiler_counters`, a process stores its own together with a report, at most once a minute:
     #
-    #     { 'time' => '2026-11-25T10:00:00Z', 'pid' => 4711, 'version' => '1.1.0', 'pools' => [...] }
+    #     { 'time' => '2026-11-25T10:00:00Z', 'pid' => 4711, 'version' => '1.1.0', 'pools' => [...],
+    #       'keys' => { 'default' => '9f86d081884c7d65' } }
     #
-    # The counters of a process begin with 0. They have no value and no password.
+    # `keys` has the fingerprints of {KeyFingerprints}, if backends have keys. Processes of earlier versions store and
+    # demand none. The counters of a process begin with 0. They have no value and no password.
     class Counters < Documents
       # Counters of a process that has not stored them for so many seconds do not count any more.
       LIFETIME = 3600
@@ -43,7 +47,9 @@ module Simpkv
       private
 
       def about_process
+        keys = KeyFingerprints.of(@estate.backends)
         { 'time' => Time.now.utc.iso8601, 'pid' => Process.pid, 'version' => VERSION }
+          .merge(keys.empty? ? {} : { 'keys' => keys })
       end
 
       def due?
@@ -52,9 +58,13 @@ module Simpkv
       end
 
       def valid?(counters)
-        counters.is_a?(Hash) && Statuses.time?(counters['time']) && counters['pools'].is_a?(Array) &&
-          [counters['version']].compact.all?(String) && [counters['pid']].compact.all?(Integer) &&
-          counters['pools'].all? { |pool| pool?(pool) }
+        counters.is_a?(Hash) && Statuses.time?(counters['time']) && process?(counters) &&
+          counters['pools'].is_a?(Array) && counters['pools'].all? { |pool| pool?(pool) }
+      end
+
+      def process?(counters)
+        [counters['version']].compact.all?(String) && [counters['pid']].compact.all?(Integer) &&
+          KeyFingerprints.valid?(counters.fetch('keys', {}))
       end
 
       def pool?(pool)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/server/exposition'
+require 'simpkv/status/exposition'
 
 module Simpkv
   module Server
@@ -13,7 +13,7 @@ module Simpkv
 
       # @return [String] in the text format of Prometheus
       def text
-        page = Exposition.new
+        page = Status::Exposition.new
         @certificates.ends.each do |option, subject, time|
           page.gauge(:simpkv_service_certificate_expiry_timestamp_seconds,
                      'When a certificate of the service, or a CA of clients, expires.', time.to_i,

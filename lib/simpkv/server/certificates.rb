@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'openssl'
+require 'simpkv/status/certificate_files'
 
 module Simpkv
   module Server
@@ -91,12 +92,7 @@ module Simpkv
         file = options[option]
         return [] unless file
 
-        reading(option, file) do
-          texts = blocks(file, '(?:X509 |TRUSTED )?CERTIFICATE')
-          texts.map { |text| OpenSSL::X509::Certificate.new(text) }.map do |certificate|
-            [option, certificate.subject.to_s(OpenSSL::X509::Name::RFC2253), certificate.not_after]
-          end
-        end
+        reading(option, file) { Status::CertificateFiles.ends(file).map { |subject, time| [option, subject, time] } }
       end
 
       # @return [Array<String>] the blocks of PEM with that title

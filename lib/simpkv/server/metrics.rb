@@ -53,7 +53,7 @@ module Simpkv
         @errors.increment(labels: { kind: error.status || 'other' }) if error.is_a?(Error)
       end
 
-      # @param site [Site]
+      # @param site [Status::Site]
       # @param caller [Caller] in whose name the service reads
       # @return [String] all metrics in the text format of Prometheus
       def text(site, caller)
@@ -66,7 +66,7 @@ module Simpkv
       private
 
       def connections
-        page = Exposition.new
+        page = Status::Exposition.new
         open, ended = @connections.stats
         page.gauge(:simpkv_http_connections_open, 'Open connections of clients.', open)
         page.gauge(:simpkv_http_connections_max, 'The number of connections that can be open.', @connections.max)

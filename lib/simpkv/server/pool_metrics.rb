@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/server/exposition'
+require 'simpkv/status/exposition'
 
 module Simpkv
   module Server
@@ -29,7 +29,7 @@ module Simpkv
       # @param stats [Hash{String => Hash}] of {Simpkv.stats}, by the name of a compiler
       # @return [String] in the text format of Prometheus
       def text(stats)
-        page = Exposition.new
+        page = Status::Exposition.new
         stats.each { |compiler, counters| counters['pools'].each { |pool| add_pool(page, compiler, pool) } }
         page.text
       end

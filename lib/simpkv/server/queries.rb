@@ -3,7 +3,7 @@
 require 'simpkv/query/index'
 require 'simpkv/query/keeper'
 require 'simpkv/query/workers'
-require 'simpkv/server/exposition'
+require 'simpkv/status/exposition'
 
 module Simpkv
   module Server
@@ -15,7 +15,7 @@ module Simpkv
       private_constant :WAIT, :STEP
 
       # @param options [Hash{String => Object}] of the section `server`: see {Config.server}
-      # @param site [Site]
+      # @param site [Status::Site]
       # @param caller [Caller] in whose name the index is made
       # @param log [#call] receives errors of the index
       # @raise [ConfigError] there is no folder for the index
@@ -77,7 +77,7 @@ module Simpkv
       # @return [String] metrics in the text format of Prometheus
       def text
         progress = @keeper.progress
-        page = Exposition.new
+        page = Status::Exposition.new
         page.gauge(:simpkv_index_usable, 'Whether the index of queries answers.', usable?(progress) ? 1 : 0)
         page.gauge(:simpkv_index_age_seconds, 'Time since the index was compared with the store.', progress.age)
         page.gauge(:simpkv_index_compare_seconds, 'Time that the last comparison took.', progress.seconds)

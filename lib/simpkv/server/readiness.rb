@@ -4,7 +4,7 @@ module Simpkv
   module Server
     # Asks each store of the site whether it can be read now, and whether queries are answered. Thread-safe.
     class Readiness
-      # @param site [Site]
+      # @param site [Status::Site]
       # @param caller [Caller] in whose name the service asks
       # @param queries [Queries, nil]
       def initialize(site, caller, queries)

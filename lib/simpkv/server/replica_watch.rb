@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/backend/server_comparison'
-require 'simpkv/server/exposition'
+require 'simpkv/status/exposition'
 require 'simpkv/status/servers'
 
 module Simpkv
@@ -22,7 +22,7 @@ module Simpkv
       Result = Struct.new(:ok, :time, :counts)
       private_constant :Result
 
-      # @param site [Site]
+      # @param site [Status::Site]
       # @param interval [Numeric] seconds between two comparisons; 0 for none
       # @param log [IO]
       def initialize(site, interval, log)
@@ -61,7 +61,7 @@ module Simpkv
 
       # @return [String] in the text format of Prometheus
       def text
-        page = Exposition.new
+        page = Status::Exposition.new
         @mutex.synchronize { @results.dup }.each do |(backend, server), result|
           add(page, result, backend: backend, server: server)
         end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/server/doctor_process'
-require 'simpkv/server/latest'
+require 'simpkv/status/latest'
 require 'simpkv/server/run_counts'
 require 'simpkv/server/status_view'
 require 'simpkv/status'
@@ -13,14 +13,12 @@ module Simpkv
     # Thread-safe.
     class SiteStatus
       # The seconds between two readings of a part, at least.
-      PERIODS = { 'nodes' => 10, 'runs' => 60, 'servers' => 15, 'compilers' => 60, 'expiring_keys' => 300,
-                  'access' => 900, 'doctor' => 3600 }.freeze
-      # The most keys in memory.
-      KEPT = 10_000
+      PERIODS = Status::Parts::PERIODS.slice('nodes', 'servers', 'compilers', 'expiring_keys', 'access')
+                                      .merge('runs' => 60, 'doctor' => 3600).freeze
       DAY = 86_400
-      private_constant :PERIODS, :KEPT, :DAY
+      private_constant :PERIODS, :DAY
 
-      # @param site [Site]
+      # @param site [Status::Site]
       # @param owner [Caller] in whose name the service reads
       # @param certificates [Certificates]
       # @param replicas [ReplicaWatch]
@@ -34,6 +32,7 @@ module Simpkv
         @replicas = replicas
         @queries = queries
         @doctor = doctor
+        @readings = Status::Parts.new(site, owner)
         @parts = PERIODS.to_h { |name, period| [name, latest(name, period, log)] }
       end
 
@@ -52,10 +51,18 @@ module Simpkv
         { 'service' => service, **@parts.to_h { |name, latest| [name, view.part(name, latest.get)] } }
       end
 
+      # @return [String] metrics of the servers of directories, as they were read last, in the text format of Prometheus
+      def text
+        page = Status::Exposition.new
+        reading = @parts['servers'].get
+        Status::Metrics.servers(page, reading.value['servers']) if reading.value && reading.error.nil?
+        page.text
+      end
+
       private
 
       def latest(name, period, log)
-        Latest.new("'#{name}' of the state of the site", period, log, &method("read_#{name}"))
+        Status::Latest.new("'#{name}' of the state of the site", period, log, &method("read_#{name}"))
       end
 
       def service
@@ -72,7 +79,7 @@ module Simpkv
       end
 
       def read_nodes
-        Status::NodeCounts.of(estate)
+        @readings.nodes
       end
 
       def read_runs
@@ -84,8 +91,7 @@ module Simpkv
       end
 
       def read_servers
-        servers = Status::Servers.new(@site.backend_names.map { |name| @site.backend(name) }).all
-        { 'servers' => servers.map { |server| server.merge('lag' => lag(server)) } }
+        { 'servers' => @readings.servers['servers'].map { |server| server.merge('lag' => lag(server)) } }
       end
 
       def lag(server)
@@ -94,23 +100,15 @@ module Simpkv
       end
 
       def read_compilers
-        { 'compilers' => Status::Compilers.of(estate) }
+        @readings.compilers
       end
 
       def read_expiring_keys
-        found = @site.backend_names.map do |name|
-          _, store = @site.store(@owner, name)
-          reading = Status::ExpiringKeys.new(name, store)
-          [reading.first(KEPT), reading.unreadable, reading.unreadable_total]
-        end
-        keys, unreadable, totals = found.transpose.map { |lists| lists.flatten(1) }
-        { keys: keys.sort_by(&:expires).first(KEPT), all: keys.length < KEPT, unreadable: unreadable,
-          unreadable_total: totals.sum }
+        @readings.expiring_keys
       end
 
       def read_access
-        access = @site.access
-        access ? { 'configured' => true, **Status::Drift.of(access) } : { 'configured' => false }
+        @readings.access
       end
 
       def read_doctor

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/document/versions'
+require 'simpkv/status/expiring_keys'
 
 module Simpkv
   module Server
@@ -11,7 +11,9 @@ module Simpkv
       NAMED = 100
       UNREAD = 'it cannot be read: the log of the service says why'
       UNANSWERED = 'it does not answer. Who may read all keys sees why'
-      private_constant :NAMED, :UNREAD, :UNANSWERED
+      CONCEALED = { 'error' => UNANSWERED,
+                    'lag_unknown' => 'it cannot be read. Who may read all keys sees why' }.freeze
+      private_constant :NAMED, :UNREAD, :UNANSWERED, :CONCEALED
 
       # @param rights [Rights]
       # @param caller [Caller]
@@ -24,7 +26,7 @@ module Simpkv
       end
 
       # @param name [String] of a part
-      # @param reading [Latest::Reading]
+      # @param reading [Status::Latest::Reading]
       # @return [Hash{String => Object}] the part
       def part(name, reading)
         return failure(reading) if reading.error || reading.value.nil?
@@ -45,26 +47,12 @@ module Simpkv
       # The caller sees the keys whose names the API would show.
       def expiring_keys(found)
         allowed = found[:keys].select { |key| @rights.key?(@caller, key.name, key.environment, key.backend) }
-        named = allowed.first(NAMED).map do |key|
-          { 'backend' => key.backend, 'environment' => key.environment, 'name' => key.name,
-            'expires' => Versions.text(key.expires) }
-        end
-        { 'keys' => named, 'total' => allowed.length, 'all' => found[:all], 'unreadable' => unreadable(found) }
-      end
-
-      def unreadable(found)
-        total = found[:unreadable_total]
-        return { 'total' => total } unless @details
-
-        named = found[:unreadable].first(NAMED)
-        { 'total' => total, 'keys' => named.map { |key| key.to_h.transform_keys(&:to_s) } }
+        Status::ExpiringKeys.plain(found.merge(keys: allowed), NAMED, details: @details)
       end
 
       def servers(found)
         servers = found['servers'].select { |server| @rights.backend?(@caller, @request, server['backend']) }
-        unless @details
-          servers = servers.map { |server| server.key?('error') ? server.merge('error' => UNANSWERED) : server }
-        end
+        servers = servers.map { |server| server.merge(CONCEALED.slice(*server.keys)) } unless @details
         { 'servers' => servers }
       end
 

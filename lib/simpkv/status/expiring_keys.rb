@@ -22,6 +22,20 @@ module Simpkv
       # A key or a folder that cannot be read, by its path in the store, and why.
       Unreadable = Struct.new(:backend, :path, :why)
 
+      # @param found [Hash{Symbol => Object}] see {Parts#expiring_keys}
+      # @param most [Integer] keys with their names
+      # @param details [Boolean] whether to name keys that cannot be read
+      # @return [Hash{String => Object}] the same as plain data: `keys`, `total`, `all`, and `unreadable` with `total`
+      def self.plain(found, most, details: true)
+        named = found[:keys].first(most).map do |key|
+          { 'backend' => key.backend, 'environment' => key.environment, 'name' => key.name,
+            'expires' => Versions.text(key.expires) }
+        end
+        unreadable = { 'total' => found[:unreadable_total] }
+        unreadable['keys'] = found[:unreadable].first(most).map { |key| key.to_h.transform_keys(&:to_s) } if details
+        { 'keys' => named, 'total' => found[:keys].length, 'all' => found[:all], 'unreadable' => unreadable }
+      end
+
       # @param backend [String] its name
       # @param store [Store]
       def initialize(backend, store)

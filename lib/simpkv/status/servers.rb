@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/backend'
+require 'simpkv/status/replication'
 
 module Simpkv
   module Status
@@ -9,7 +10,10 @@ module Simpkv
       # The number of reads of which the fastest counts.
       READS = 3
       DAY = 86_400
-      private_constant :READS, :DAY
+      # Seconds in which a change may be on its way to a server, and the pause between two looks.
+      SETTLING = 1
+      PAUSE = 0.1
+      private_constant :READS, :DAY, :SETTLING, :PAUSE
 
       # @param settings [Hash{String => Object}] of a backend
       # @return [Array<String>] the URIs of its servers, beginning with one that takes writes; none for files
@@ -22,39 +26,102 @@ module Simpkv
       # @param backends [Array<Backend>]
       def initialize(backends)
         @backends = backends
+        @mutex = Mutex.new
       end
 
-      # Reads the base entry of each server, at the same time of all.
+      # Reads the base entry of each server, at the same time of all, and its state of replication, if there are
+      # several. A server that does not answer costs its time limit once.
       #
       # @return [Array<Hash{String => Object}>] of each server of each backend `backend`, `uri`, `writes` (whether it
       #   takes writes), `state` (`up`, or `down` with `error`), `latency_ms` of a read, and `certificate_days`, the
-      #   whole days until its certificate expires, or nil without TLS
+      #   whole days until its certificate expires, or nil without TLS. If the directory has several servers, also
+      #   `lag_seconds` (see {Replication.lag}), or `lag_unknown`, the reason why it is not known
       def all
-        asked = @backends.flat_map do |backend|
-          uris = Servers.uris(backend.settings)
-          uris.map { |uri| Thread.new { server(backend, uri, uris) } }
-        end
-        asked.map(&:value)
+        threads = @backends.map { |backend| Thread.new { servers(backend) } }
+        threads.each { |thread| thread.report_on_exception = false }
+        threads.flat_map(&:value)
       end
 
       private
 
-      def server(backend, uri, uris)
-        writers = (backend.settings['write_uri'] || uris.join(' ')).split
-        { 'backend' => backend.name, 'uri' => uri, 'writes' => writers.include?(uri) }
-          .merge(answer(backend.settings, uri))
+      def servers(backend)
+        uris = Servers.uris(backend.settings)
+        states = {}
+        found = each_at_once(uris) { |uri| server(backend, uri, uris) { |store| note(states, uri, store, backend) } }
+        first = known(states).values
+        settle(first, states, backend)
+        found.map { |server| server.merge(lag(first, states[server['uri']])) }
       end
 
-      def answer(settings, uri)
-        store = LdapAccess.open(settings, 'ldap_uri' => uri, 'write_uri' => uri, 'retries' => 0)
-        # The first read connects and binds.
-        LdapAccess.base(store)
-        { 'state' => 'up', 'latency_ms' => Array.new(READS) { milliseconds { LdapAccess.base(store) } }.min,
-          'certificate_days' => certificate_days(uri) }
+      # @return [Array] what the block returns for each server
+      def each_at_once(uris)
+        threads = uris.map { |uri| Thread.new { yield uri } }
+        threads.each { |thread| thread.report_on_exception = false }
+        threads.map(&:value)
+      end
+
+      def server(backend, uri, uris, &block)
+        writers = (backend.settings['write_uri'] || uris.join(' ')).split
+        { 'backend' => backend.name, 'uri' => uri, 'writes' => writers.include?(uri) }
+          .merge(answer(backend.settings, uri, uris, &block))
+      end
+
+      def answer(settings, uri, uris)
+        connected(settings, uri) do |store|
+          # The first read connects and binds.
+          LdapAccess.base(store)
+          latency = Array.new(READS) { milliseconds { LdapAccess.base(store) } }.min
+          yield store if uris.length > 1
+          { 'state' => 'up', 'latency_ms' => latency, 'certificate_days' => certificate_days(uri) }
+        end
       rescue Error, ConfigError => e
         { 'state' => 'down', 'error' => e.message }
+      end
+
+      def connected(settings, uri)
+        store = LdapAccess.open(settings, 'ldap_uri' => uri, 'write_uri' => uri, 'retries' => 0)
+        yield store
       ensure
         store&.close
+      end
+
+      # Notes the state of replication of a server, or why it is unknown.
+      def note(states, uri, store, backend)
+        found = Replication.state(store, backend.settings)
+        @mutex.synchronize { states[uri] = found }
+      rescue Replication::Unknown => e
+        @mutex.synchronize { states[uri] = e }
+      end
+
+      # A change that is on its way is no lag: looks again at the servers that are behind. What they lack is what others
+      # had at the first look.
+      def settle(first, states, backend)
+        give_up = Clock.now + SETTLING
+        while Clock.now < give_up
+          behind = known(states).select { |_, state| Replication.lag(first, state).positive? }.keys
+          return if behind.empty?
+
+          sleep(PAUSE)
+          each_at_once(behind) { |uri| look_again(states, uri, backend) }
+        end
+      end
+
+      def look_again(states, uri, backend)
+        connected(backend.settings, uri) { |store| note(states, uri, store, backend) }
+      rescue Error => e
+        @mutex.synchronize { states[uri] = Replication::Unknown.new(e.message) }
+      end
+
+      def known(states)
+        states.select { |_, state| state.is_a?(Hash) }
+      end
+
+      def lag(first, state)
+        case state
+        when nil then {}
+        when Hash then { 'lag_seconds' => Replication.lag(first, state) }
+        else { 'lag_unknown' => state.message }
+        end
       end
 
       def milliseconds

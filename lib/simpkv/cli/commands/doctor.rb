@@ -27,7 +27,8 @@ module Simpkv
           missing keys, and keys that no document needs. Prints no values. Exits with 69 if there is a problem.
 
           If nodes are kept in the store, checks the settings of puppet.conf for that, and whether the documents of
-          nodes agree with each other, and reads all inspection rules as the compiler does. Compares the index of queries,
+          nodes agree with each other, and reads all inspection rules as the compiler does. Compares the files
+          of keys of the compilers by fingerprint, if these store counters (compiler_counters). Compares the index of queries,
           if there is one, with the documents (docs/query.md). On 389-DS, names the entries
           that replication left behind after two suppliers had added one key at once (with ldapsearch). In a directory,
           names the entries among the keys that simpkv does not make, such as an account or a referral, and the command

@@ -20,12 +20,16 @@ module Simpkv
           A filter is a name, an operator and a value. The name is one of a column, noop, expired, or an indexed fact.
           Operators are = and != for the whole text, ~ and !~ for a regular expression, and < and > for numbers and
           times. Each --filter must match.
+
+          With --fail-if-any, the exit code is 1 if there are nodes in the table, for a monitoring system. It is 65 if
+          documents cannot be read: more nodes could match.
         TEXT
         EXAMPLES = {
           'simpkv nodes' => 'All nodes, by name',
           'simpkv nodes --filter status=failed' => 'Nodes whose last run failed',
           "simpkv nodes --filter 'name~^web' --filter os.name=Debian" => 'Web servers on Debian',
           "simpkv nodes --filter 'last_seen<2026-11-20' --sort last_seen" => 'Nodes without a run since that day',
+          'simpkv nodes --filter status=failed --fail-if-any' => 'Exits with 1 if the last run failed on a node',
           'simpkv nodes --sort failures --reverse -o json' => 'For a program, most failures first'
         }.freeze
 
@@ -34,7 +38,7 @@ module Simpkv
           filters = @filters.map { |text| filter(list, text) }
           nodes = on_estate { list.nodes(filters: filters, order: @sort, reverse: @reverse) }
           output.print(nodes) { table(nodes) }
-          report(list.errors)
+          report(list.errors) || (Failure::NO if @fail && nodes.any?)
         end
 
         # @return [Array<String>] the beginnings of filters
@@ -54,6 +58,7 @@ module Simpkv
             @sort = by
           end
           parser.on('--reverse', 'reverse the order') { @reverse = true }
+          parser.on('--fail-if-any', 'exit with 1 if there are such nodes') { @fail = true }
         end
 
         def filter(list, text)

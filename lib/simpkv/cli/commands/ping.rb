@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/command'
+require 'simpkv/status/servers'
 
 module Simpkv
   module Cli
@@ -13,7 +14,8 @@ module Simpkv
         DESCRIPTION = <<~TEXT
           Connects and binds to the server of the backend, asks for the base entry repeatedly, and prints how long
           that takes, the product of the server, and the encryption of the connection. For files, prints how long it
-          takes to look up a key.
+          takes to look up a key. Of a directory with several servers, also asks each server by itself, all at the same
+          time. Prints its state and the time of a read, and exits with 69 if a server is down.
 
           The base entry is hidden from an identity whose roles have rights on some folders only (simpkv access).
 
@@ -27,12 +29,13 @@ module Simpkv
         }.freeze
 
         def run
+          asking = asking_each_server
           first, *others = about('') { measured }
           facts = { 'backend' => backend.title, 'location' => backend.location, 'first_call_ms' => first,
                     'median_ms' => median(others), 'slowest_ms' => others.max }
-          facts['base_entry'] = base_entry if backend.ldap?
-          end_backoff if backend.ldap?
-          present(facts, backend.ldap? ? servers : [])
+          answers = asking&.value.to_a
+          present(backend.ldap? ? facts.merge(facts_of_directory(answers)) : facts.merge('servers' => []))
+          report_down(answers)
         end
 
         private
@@ -72,14 +75,53 @@ module Simpkv
           times.sort[times.length / 2]
         end
 
-        def servers
+        # A store asks another server if one is down.
+        #
+        # @return [Thread, nil] its value: see {Simpkv::Status::Servers#all}
+        def asking_each_server
+          return if Simpkv::Status::Servers.uris(backend.settings).length < 2
+
+          chosen = backend
+          Thread.new { Simpkv::Status::Servers.new([chosen]).all }.tap { |thread| thread.report_on_exception = false }
+        end
+
+        # @param answers [Array<Hash>] of each server, asked by itself; none if there is only one
+        def facts_of_directory(answers)
+          end_backoff
+          { 'base_entry' => base_entry,
+            'servers' => answers.empty? ? connected.map { |server| server_facts(server) } : each_server(answers) }
+        end
+
+        def each_server(answers)
+          answers.map do |answer|
+            same = connected.select { |server| server['uri'] == answer['uri'] }
+            server = same.find { |each| each['tls'] } || same.first || answer.slice('uri')
+            server_facts(server).merge(answer.slice('state', 'latency_ms', 'error'))
+          end
+        end
+
+        def connected
           Simpkv.stats['pools'].flat_map { |pool| pool['servers'] }.select { |server| server['connects'].positive? }
         end
 
-        def present(facts, servers)
-          output.print(facts.merge('servers' => servers.map { |server| server_facts(server) })) do
-            table(facts.merge(*servers.map { |server| server_facts(server) }))
+        # @return [Integer, nil] the exit code
+        def report_down(answers)
+          down = answers.select { |server| server['state'] == 'down' }
+          down.each do |server|
+            warn "simpkv: #{backend.title}: #{server['uri']} is down: #{Output.text(server['error'])}"
           end
+          Failure::UNAVAILABLE if down.any?
+        end
+
+        def present(facts)
+          output.print(facts) { lines(facts) }
+        end
+
+        def lines(facts)
+          servers = facts['servers']
+          return table(facts.reject { |name, _| name == 'servers' }.merge(*servers)) if servers.length < 2
+
+          [facts.reject { |name, _| name == 'servers' }, *servers].flat_map { |each| ['', *table(each)] }.drop(1)
         end
 
         # Moves the unit behind the number.

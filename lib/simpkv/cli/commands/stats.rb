@@ -20,7 +20,8 @@ module Simpkv
 
         private
 
-        def present(facts, _servers)
+        def present(facts)
+          facts = facts.reject { |name, _| name == 'servers' }
           pools = Simpkv.stats['pools']
           pools.flat_map { |pool| pool['servers'] }.map { |server| server['tls'] }.compact.each do |tls|
             tls['certificate_ends'] = certificate_end(tls)

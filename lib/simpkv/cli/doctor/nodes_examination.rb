@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/cli/doctor/compilers_examination'
 require 'simpkv/cli/doctor/estate_examination'
 require 'simpkv/cli/doctor/index_examination'
 require 'simpkv/cli/doctor/puppet_examination'
@@ -59,6 +60,7 @@ module Simpkv
         line = @command_line.call(backend.equal?(@examined) ? nil : backend)
         estate = @configuration.estate_in(backend)
         EstateExamination.new(estate, backend, @findings, simpkv: line).perform
+        CompilersExamination.new(estate, @findings).perform
         IndexExamination.new(estate, @configuration.server['index'], @findings).perform
         RulesExamination.new(estate, @puppet, backend, @findings, simpkv: line, user: @user).perform
       rescue Estate::MissingError => e

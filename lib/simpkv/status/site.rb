@@ -1,9 +1,13 @@
 # frozen_string_literal: true
 
+require 'simpkv/access/site'
+require 'simpkv/backend'
+require 'simpkv/estate'
+
 module Simpkv
-  module Server
-    # The stores of the site, as the service uses them. Each caller has stores of its own, whose operations carry its
-    # name in the audit log; their connections are the same. Thread-safe.
+  module Status
+    # The stores of the site, for the service and for `simpkv status`. Each caller has stores of its own, whose
+    # operations carry its name in the audit log; their connections are the same. Thread-safe.
     class Site
       # The number of callers whose stores are kept.
       CALLERS_MAX = 100
@@ -34,24 +38,24 @@ module Simpkv
         @default_backend ||= backend.name
       end
 
-      # @param caller [Caller]
+      # @param caller [#to_s, nil] who asks the service; nil for the command
       # @param name [String, nil] of a backend; nil for the default one
       # @return [Array(Backend, Store)]
       # @raise [Error, ConfigError] among others, the store that was there does not exist any more
       def store(caller, name = nil)
         opened = kept([:store, caller.to_s, name]) do
-          backend = backend(name, node: caller.to_s)
+          backend = backend(name, node: caller&.to_s)
           [backend, backend.open_existing]
         end
         # A file system that is not mounted any more would look like an empty store.
         opened.tap { |backend, _| backend.check }
       end
 
-      # @param caller [Caller]
+      # @param caller [#to_s, nil]
       # @return [Estate]
       # @raise [ConfigError]
       def estate(caller)
-        kept([:estate, caller.to_s]) { Estate.new(@options, @vardirs, @warn, node: caller.to_s) }
+        kept([:estate, caller.to_s]) { Estate.new(@options, @vardirs, @warn, node: caller&.to_s) }
       end
 
       # @return [Access::Site, nil] access control of the site; nil without the option `access`

@@ -1,15 +1,16 @@
 # frozen_string_literal: true
 
-require 'simpkv/server/problem'
+require 'simpkv/clock'
+require 'simpkv/errors'
 
 module Simpkv
-  module Server
+  module Status
     # What a block has read last. A thread of its own reads when somebody asks and the last attempt is older than a
     # period: so nothing is read that nobody looks at, and no request waits for a store that does not answer.
     # Thread-safe.
     class Latest
-      # The seconds of an attempt in which a request waits for it. No request waits for the attempt after one that took
-      # longer.
+      # The seconds of an attempt in which a caller waits for it, unless it says another number. Nobody waits for the
+      # attempt after one that took longer.
       PATIENCE = 2
       private_constant :PATIENCE
 
@@ -20,12 +21,14 @@ module Simpkv
 
       # @param what [String] is read, for the log
       # @param period [Numeric] seconds from the beginning of an attempt to that of the next one, at least
-      # @param log [IO] receives a line for an error, unless the last attempt had the same one
+      # @param log [#write] receives a line for an error, unless the last attempt had the same one
+      # @param patience [Numeric] the seconds of an attempt in which {#get} waits for it
       # @yieldreturn [Object] not nil
-      def initialize(what, period, log, &read)
+      def initialize(what, period, log, patience: PATIENCE, &read)
         @what = what
         @period = period
         @log = log
+        @patience = patience
         @read = read
         @mutex = Mutex.new
         @done = ConditionVariable.new
@@ -62,7 +65,7 @@ module Simpkv
 
       # @return [Numeric] the seconds in which it is worth to wait
       def left
-        @seconds.to_f > PATIENCE ? 0 : @begun + PATIENCE - Clock.now
+        @seconds.to_f > @patience ? 0 : @begun + @patience - Clock.now
       end
 
       def perform
@@ -72,7 +75,7 @@ module Simpkv
           @time = Time.now.utc
           @error = nil
         end
-      rescue Problem, Error, ConfigError, SystemCallError => e
+      rescue Error, ConfigError, SystemCallError => e
         fail_with(e.message)
       rescue StandardError => e # A defect. Its message may have a value.
         @log.write("simpkv: internal error: #{e.class.name} at #{e.backtrace&.first}\n")

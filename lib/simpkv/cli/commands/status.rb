@@ -1,0 +1,222 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/estate/estate_command'
+require 'simpkv/cli/status/nagios'
+require 'simpkv/cli/status/status_screen'
+require 'simpkv/status'
+
+module Simpkv
+  module Cli
+    module Commands
+      # Shows the state of a site.
+      class Status < EstateCommand
+        SECTION = :storage
+        SUMMARY = 'show servers, compilers, nodes and what needs attention'
+        ARGUMENTS = ''
+        DESCRIPTION = <<~TEXT
+          Prints the state of the site on one screen: each server of each directory, asked by itself (time of a read,
+          lag of replication, days until its certificate expires), the compilers that store counters
+          (compiler_counters) with their versions and the fingerprints of their files of keys, nodes by the status of
+          their last run, keys that expire within 14 days, differences from the declared access rights, and the
+          certificates that the backends name. It begins with what needs attention. All parts are read at the same
+          time. A server that hangs costs its time limit once, and a part that was not read within --timeout is
+          unknown. With --backend, the servers, keys and certificates are those of that backend.
+
+          Exits with 0 (ok), 1 (a warning), 2 (something is critical) or 3 (a part is unknown, and nothing is critical).
+          Other codes are as in other commands; with --format nagios, 3 takes their place. With --format prometheus,
+          the code is 0 when the metrics are written: alerts are up to Prometheus. docs/status.md has the rules.
+
+          --watch refreshes a terminal, and prints blocks elsewhere, until Ctrl-C. It reads a part again when it is
+          older than that: servers 15 s, nodes 10 s, compilers 1 min, keys 5 min, access rights and certificates 15 min.
+        TEXT
+        EXAMPLES = {
+          'simpkv status' => 'The state of the site',
+          'simpkv status --watch 10' => 'The same, every 10 seconds',
+          'simpkv status --format nagios --parts servers,nodes --failed-critical 20' => 'A check for Nagios or Icinga',
+          'simpkv status --format prometheus --to /var/lib/prometheus/node-exporter/simpkv.prom' =>
+            'Metrics for the textfile collector of node_exporter'
+        }.freeze
+
+        FORMATS = %w[nagios prometheus].freeze
+        CODES = { 'ok' => 0, 'warning' => Failure::NO, 'critical' => Failure::CONFLICT,
+                  'unknown' => Failure::UNKNOWN }.freeze
+        CLEAR = "\e[H\e[2J"
+        DAY = 86_400
+        private_constant :FORMATS, :CODES, :CLEAR, :DAY
+
+        # Nagios takes other codes than its own for a state that is worse than unknown.
+        def perform(arguments)
+          super
+        rescue Failure, Simpkv::Error, ConfigError => e
+          raise unless arguments.join(' ').match?(/--format[ =]nagios/)
+
+          puts(Nagios.unknown(e.message))
+          Failure::UNKNOWN
+        end
+
+        def run
+          return prometheus if @format == 'prometheus'
+
+          refuse('--to needs --format prometheus') if @to
+          return watch if @seconds
+
+          present(state.get)
+        end
+
+        private
+
+        def define(parser)
+          @limits = {}
+          @timeout = 30
+          @parts = Simpkv::Status::Parts::PERIODS.keys
+          parser.on('--watch [SECONDS]', Float, 'repeat, every 5 seconds') do |number|
+            @seconds = [number || 5, 0.1].max
+          end
+          parser.on('--format FORMAT', FORMATS, 'nagios or prometheus') { |format| @format = format }
+          parser.on('--to FILE', 'with prometheus: the file to replace') { |file| @to = file }
+          parser.on('--parts PART,...', Array, "some of #{@parts.join(', ')}") { |names| @parts = checked(names) }
+          parser.on('--timeout SECONDS', Float, 'the time limit of a part (30)') { |number| @timeout = number }
+          define_limits(parser)
+        end
+
+        def define_limits(parser)
+          limit(parser, 'certificate', 'TIME', 'a certificate expires in less (30d; 7d)') { |text| days(text) }
+          limit(parser, 'lag', 'TIME', 'a server lags behind by so much (1m; 15m)') { |text| duration(text) }
+          limit(parser, 'latency', 'MS', 'a read takes so many ms (1000; none)') { |text| whole(text) / 1000.0 }
+          limit(parser, 'failed', 'N', 'the last run failed on so many nodes (1; none)') { |text| whole(text) }
+          limit(parser, 'overdue', 'N', 'so many nodes were not seen for a day (1; none)') { |text| whole(text) }
+        end
+
+        def limit(parser, name, argument, text)
+          %w[warning critical].each do |level|
+            about = level == 'warning' ? "a warning if #{text}" : 'the same for critical'
+            parser.on("--#{name}-#{level} #{argument}", about) { |value| @limits[:"#{name}_#{level}"] = yield(value) }
+          end
+        end
+
+        def days(text)
+          duration(text) / DAY
+        end
+
+        def duration(text)
+          Coercion.convert(:lifetime, text) || raise(OptionParser::InvalidArgument, text)
+        end
+
+        def whole(text)
+          Integer(text, 10).tap { |number| raise OptionParser::InvalidArgument, text if number.negative? }
+        rescue ArgumentError
+          raise OptionParser::InvalidArgument, text
+        end
+
+        def checked(names)
+          wrong = names - Simpkv::Status::Parts::PERIODS.keys
+          names.any? && wrong.empty? ? names : raise(OptionParser::InvalidArgument, names.join(','))
+        end
+
+        def refuse(message)
+          raise Failure.new("#{message} (simpkv status --help)", Failure::USAGE)
+        end
+
+        # @return [Simpkv::Status::Site]
+        def site
+          @site ||= Simpkv::Status::Site.new(configuration.site, @flags[:vardir], method(:complain))
+        end
+
+        # Backends of other types come with plugins, which work in Puppet only.
+        #
+        # @return [Array<String>]
+        def backends
+          return [backend.name] if @flags[:backend]
+
+          types = Config.backends_of(configuration.options).select { |_, options| Config::TYPES.key?(options['type']) }
+          types.keys
+        end
+
+        def complain(warning)
+          warn "simpkv: #{Output.text(warning)}" unless @seconds || @format
+        end
+
+        # @return [Simpkv::Status::State]
+        def state(names = @parts)
+          parts = Simpkv::Status::Parts.new(site, backends: backends)
+          optional = configuration.site.key?('estate') ? [] : %w[nodes]
+          Simpkv::Status::State.new(parts, names, timeout: @timeout, optional: optional)
+        end
+
+        # @return [Integer] the exit code
+        def present(state)
+          alerts = Simpkv::Status::Alerts.new(state, @limits)
+          output.print(data(state, alerts)) { lines(state, alerts) }
+          CODES.fetch(alerts.level)
+        end
+
+        def data(state, alerts)
+          all = alerts.all.map { |alert| { 'level' => alert.level, 'text' => alert.text } }
+          { 'state' => alerts.level, 'time' => Time.now.utc.iso8601, 'alerts' => all, **state }
+        end
+
+        def lines(state, alerts)
+          limits = Simpkv::Status::Alerts::LIMITS.merge(@limits)
+          return Nagios.new(state, alerts, limits).lines if @format == 'nagios'
+
+          StatusScreen.new(state, alerts, Time.now).lines
+        end
+
+        # Ctrl-C is the way to end it.
+        def watch
+          state = state()
+          loop do
+            found = state.get
+            $stdout.write(CLEAR) if $stdout.tty?
+            present(found)
+            $stdout.puts unless $stdout.tty?
+            $stdout.flush
+            sleep(@seconds)
+          end
+        rescue Interrupt
+          0
+        end
+
+        def prometheus
+          refuse('--format prometheus has no --watch: let a timer run it') if @seconds
+          text = site_metrics + state_metrics
+          @to ? replace(text) : $stdout.write(text)
+          nil
+        end
+
+        # @return [String] the metrics that the service has as well
+        def site_metrics
+          metrics = Simpkv::Status::Metrics.new(site, backends: backends)
+          latest = Simpkv::Status::Latest.new('', 0, Simpkv::Status::State::NoLog, patience: @timeout) do
+            Simpkv::Status::Exposition.new.tap { |page| metrics.add_to(page) }
+          end
+          page = latest.get.value || Simpkv::Status::Metrics.unreadable
+          page.text
+        end
+
+        def state_metrics
+          state = state(%w[servers access]).get
+          page = Simpkv::Status::Exposition.new
+          state.each do |name, part|
+            page.gauge(:simpkv_part_readable, 'Whether a part of the state could be read.', part['error'] ? 0 : 1,
+                       part: name)
+          end
+          Simpkv::Status::Metrics.servers(page, state['servers'].fetch('servers', []))
+          Simpkv::Status::Metrics.access(page, state['access'])
+          page.text
+        end
+
+        # The collector reads the old file or the new one.
+        def replace(text)
+          temporary = "#{@to}.#{Process.pid}.new"
+          File.open(temporary, File::WRONLY | File::CREAT | File::EXCL, 0o644) { |file| file.write(text) }
+          File.rename(temporary, @to)
+        rescue SystemCallError => e
+          raise Failure.new("#{@to}: #{e.class.new.message}", Failure::CANNOT_CREATE), cause: nil
+        ensure
+          File.unlink(temporary) if temporary && File.exist?(temporary)
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,43 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/output'
+require 'simpkv/status/compilers'
+
+module Simpkv
+  module Cli
+    # Compares the files of keys of the compilers that store their counters, by fingerprint.
+    class CompilersExamination
+      WHAT = 'keys of compilers'
+      HERE = 'this machine'
+      private_constant :WHAT, :HERE
+
+      # @param estate [Estate]
+      # @param findings [Findings] to be filled
+      def initialize(estate, findings)
+        @estate = estate
+        @findings = findings
+      end
+
+      # @return [void]
+      # @raise [Simpkv::Error] not all counters can be read
+      def perform
+        compilers = Status::Compilers.of(@estate).select { |compiler| compiler.key?('keys') }
+        return if compilers.empty?
+
+        here = { 'name' => HERE, 'keys' => Estate::KeyFingerprints.of(@estate.backends) }
+        different = Status::Compilers.differing_keys([*compilers, here])
+        return @findings.ok(WHAT, "#{Output.count(compilers.length, 'compiler')} with the same") if different.empty?
+
+        different.each { |backend, prints| report(backend, prints) }
+      end
+
+      private
+
+      def report(backend, prints)
+        @findings.warning(WHAT, "the files of keys of the backend '#{Output.name(backend)}' differ: " \
+                                "#{Output.name(Status::Compilers.list(prints))}",
+                          'copy the file that has all keys to the others: simpkv keys list names its keys')
+      end
+    end
+  end
+end

@@ -1,0 +1,224 @@
+# frozen_string_literal: true
+
+require 'simpkv/status/compilers'
+
+module Simpkv
+  module Status
+    # What needs attention, from the state of a site: one sentence each, the urgent ones first.
+    class Alerts
+      # The parts of the state, in words.
+      PARTS = { 'nodes' => 'nodes', 'runs' => 'runs', 'servers' => 'servers of directories',
+                'compilers' => 'compilers', 'expiring_keys' => 'keys that expire', 'access' => 'access rights',
+                'certificates' => 'certificates of backends', 'doctor' => 'findings of doctor' }.freeze
+
+      # The limits: days until the end of a certificate, seconds of lag and of a read, numbers of nodes. nil is none.
+      LIMITS = { certificate_warning: 30, certificate_critical: 7, lag_warning: 60, lag_critical: 900,
+                 latency_warning: 1, latency_critical: nil, failed_warning: 1, failed_critical: nil,
+                 overdue_warning: 1, overdue_critical: nil }.freeze
+
+      # The levels, the worst first.
+      LEVELS = %w[critical unknown warning].freeze
+      # The most about servers, and about certificates.
+      MOST = 10
+      private_constant :MOST
+
+      # - `level`: `critical` (something is broken now), `unknown` (a part cannot be read) or `warning`
+      # - `about`: `failed`, `overdue`, or the name of a part of the state; nil for a part that cannot be read
+      # - `text`: a sentence
+      Alert = Struct.new(:level, :about, :text)
+
+      # @return [Array<Alert>]
+      attr_reader :all
+
+      # @param state [Hash{String => Hash}] the parts, each as its class returns it; one that cannot be told has `error`
+      # @param limits [Hash{Symbol => Numeric, nil}] those that differ from {LIMITS}
+      def initialize(state, limits = {})
+        @state = state
+        @limits = LIMITS.merge(limits)
+        @all = []
+        PARTS.each_key { |name| add_part(name) if state.key?(name) }
+        most('certificates of the service', 'service') { service(state['service']) } if state.key?('service')
+        sort
+      end
+
+      # @return [String] the worst level, or `ok`
+      def level
+        @all.empty? ? 'ok' : @all.first.level
+      end
+
+      # @return [Array<String>] the parts that are being read for the first time, in words
+      def pending
+        PARTS.select { |name, _| @state.fetch(name, {})['pending'] }.values
+      end
+
+      # @return [Array<String>] the parts that cannot be read without an alert, in words: a site may do without the
+      #   index, and the console says so in the place of the chart
+      def unknown
+        %w[runs].select { |name| @state.key?(name) && untold?(name) && !@state[name]['pending'] }
+                .map { |name| PARTS[name] }
+      end
+
+      private
+
+      def add_part(name)
+        untold?(name) ? untold(name) : send(name, @state[name])
+      end
+
+      def untold?(name)
+        @state[name].key?('error')
+      end
+
+      def untold(name)
+        part = @state[name]
+        return if part['pending'] || unknown.include?(PARTS[name])
+
+        add('unknown', nil, "The #{PARTS[name]} cannot be read: #{part['error']}")
+      end
+
+      def add(level, about, text)
+        @all << Alert.new(level, about, text) if level
+      end
+
+      def sort
+        @all = @all.each_with_index.sort_by { |alert, number| [LEVELS.index(alert.level), number] }.map(&:first)
+      end
+
+      # @return [String, nil] the level of a value that should be low
+      def high(value, name)
+        reached(name) { |limit| value >= limit }
+      end
+
+      # @return [String, nil] the level of a value that should be high
+      def low(value, name)
+        reached(name) { |limit| value < limit }
+      end
+
+      def reached(name)
+        %w[critical warning].find { |level| (limit = @limits[:"#{name}_#{level}"]) && yield(limit) }
+      end
+
+      def nodes(part)
+        return if part['configured'] == false
+
+        failed = part['statuses']['failed']
+        add(high(failed, :failed), 'failed', "The last run failed on #{count(failed, 'node')}.") if failed.positive?
+        overdue = part['overdue']
+        add(high(overdue, :overdue), 'overdue', "Not seen for a day: #{count(overdue, 'node')}.") if overdue.positive?
+      end
+
+      def runs(_part); end
+
+      # Adds what the block adds, but the most urgent only, and how many more there are.
+      def most(what, about)
+        before = @all
+        @all = []
+        yield
+        found = sort
+        @all = before + found.first(MOST)
+        more = found.drop(MOST)
+        add(more.first.level, about, "#{more.length} more about #{what}.") if more.any?
+      end
+
+      def servers(part)
+        most('servers of directories', 'servers') { part['servers'].each { |each| server(each) } }
+      end
+
+      def server(server)
+        uri = server['uri']
+        if server['state'] == 'down'
+          return add('critical', nil, "The server #{uri} does not answer: #{server['error']}")
+        end
+
+        latency(uri, server['latency_ms']) if server['latency_ms']
+        lag(uri, server['lag_seconds']) if server['lag_seconds']
+        comparison(uri, server['lag']) if server['lag']
+        certificate("of the server #{uri}", server['certificate_days']) if server['certificate_days']
+      end
+
+      def latency(uri, milliseconds)
+        add(high(milliseconds / 1000.0, :latency), nil, "A read of the server #{uri} takes #{milliseconds} ms.")
+      end
+
+      def lag(uri, seconds)
+        add(high(seconds, :lag), nil, "The server #{uri} lacks changes: its last one is #{seconds.round} s older " \
+                                      'than the last one of another server.')
+      end
+
+      def comparison(uri, lag)
+        return add('warning', nil, "The keys of the server #{uri} could not be compared.") unless lag['ok']
+
+        differences = lag.values_at('missing', 'different', 'surplus').sum(&:to_i)
+        return if differences.zero?
+
+        add('critical', nil, "The server #{uri} differs from the first one by #{count(differences, 'key')}.")
+      end
+
+      def certificate(whose, days)
+        text = days.negative? ? 'has expired' : "expires in #{count(days, 'day')}"
+        add(low(days, :certificate), nil, "The certificate #{whose} #{text}.")
+      end
+
+      def service(part)
+        part['certificates'].each do |each|
+          certificate("#{each['subject']} ('#{each['option']}' of the service)", each['days'])
+        end
+      end
+
+      def certificates(part)
+        most('certificates of backends', 'certificates') do
+          part['certificates'].each do |each|
+            certificate("#{each['subject']} ('#{each['option']}' of the backend '#{each['backend']}')", each['days'])
+          end
+        end
+      end
+
+      def compilers(part)
+        compilers = part.fetch('compilers', [])
+        versions = compilers.select { |each| each['version'] }.group_by { |each| each['version'] }
+        if versions.length > 1
+          names = versions.transform_values { |all| all.map { |each| each['name'] } }
+          add('warning', 'compilers', "The compilers have different versions of simpkv: #{Compilers.list(names)}.")
+        end
+        keys(compilers)
+      end
+
+      def keys(compilers)
+        Compilers.differing_keys(compilers).each do |backend, prints|
+          add('warning', 'compilers',
+              "The files of keys of the backend '#{backend}' differ: #{Compilers.list(prints)}.")
+        end
+      end
+
+      def expiring_keys(part)
+        unreadable = part['unreadable']['total']
+        text = "Keys or folders that cannot be read: #{unreadable}."
+        add('critical', 'expiring_keys', text) if unreadable.positive?
+        total = part['total']
+        return if total.zero?
+
+        add('warning', 'expiring_keys', "Expired, or to expire within 14 days: #{count(total, 'key')}.")
+      end
+
+      def access(part)
+        differences = part['differences'].to_i + part['conflicts'].to_i
+        return if differences.zero?
+
+        add('warning', 'access',
+            "The directory differs from the declared access rights: #{count(differences, 'difference')}.")
+      end
+
+      def doctor(part)
+        problems, warnings, unknown = part['counts'].values_at('problem', 'warning', 'unknown')
+        add('critical', 'doctor', "simpkv doctor finds #{count(problems, 'problem')}.") if problems.positive?
+        add('warning', 'doctor', "simpkv doctor has #{count(warnings, 'warning')}.") if warnings.positive?
+        return unless unknown.positive?
+
+        add('warning', 'doctor', "simpkv doctor could not examine #{count(unknown, 'subject')}.")
+      end
+
+      def count(number, noun)
+        "#{number} #{noun}#{'s' unless number == 1}"
+      end
+    end
+  end
+end

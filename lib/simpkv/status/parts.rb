@@ -1,0 +1,82 @@
+# frozen_string_literal: true
+
+require 'simpkv/status/certificate_files'
+require 'simpkv/status/compilers'
+require 'simpkv/status/drift'
+require 'simpkv/status/expiring_keys'
+require 'simpkv/status/node_counts'
+require 'simpkv/status/servers'
+
+module Simpkv
+  module Status
+    # Reads the parts of the state of a site, for the service and for `simpkv status`. Each reading may take long, and
+    # raises an {Error} or {ConfigError} if the part cannot be told.
+    class Parts
+      # The seconds between two readings of a part, at least.
+      PERIODS = { 'nodes' => 10, 'servers' => 15, 'compilers' => 60, 'expiring_keys' => 300, 'access' => 900,
+                  'certificates' => 900 }.freeze
+      # The most keys in memory.
+      KEPT = 10_000
+      private_constant :KEPT
+
+      # @param site [Site]
+      # @param caller [#to_s, nil] in whose name to read: see {Site}
+      # @param backends [Array<String>, nil] whose servers, keys and certificates; nil for all
+      def initialize(site, caller = nil, backends: nil)
+        @site = site
+        @caller = caller
+        @backends = backends
+      end
+
+      # @return [Hash] see {NodeCounts.of}
+      def nodes
+        NodeCounts.of(@site.estate(@caller))
+      end
+
+      # @return [Hash] `servers`: see {Servers#all}
+      def servers
+        { 'servers' => Servers.new(backends).all }
+      end
+
+      # @return [Hash] `compilers`: see {Compilers.of}
+      def compilers
+        { 'compilers' => Compilers.of(@site.estate(@caller)) }
+      end
+
+      # @return [Hash{Symbol => Object}] `keys`, an Array of {ExpiringKeys::Key}, those that expire first; `all`,
+      #   whether these are all; `unreadable`, an Array of {ExpiringKeys::Unreadable}, and `unreadable_total`, the
+      #   number of all
+      def expiring_keys
+        found = names.map do |name|
+          _, store = @site.store(@caller, name)
+          reading = ExpiringKeys.new(name, store)
+          [reading.first(KEPT), reading.unreadable, reading.unreadable_total]
+        end
+        keys, unreadable, totals = found.empty? ? [[], [], []] : found.transpose.map { |lists| lists.flatten(1) }
+        { keys: keys.sort_by(&:expires).first(KEPT), all: keys.length < KEPT, unreadable: unreadable,
+          unreadable_total: totals.sum }
+      end
+
+      # @return [Hash] `configured`, and see {Drift.of}
+      def access
+        access = @site.access
+        access ? { 'configured' => true }.merge(Drift.of(access)) : { 'configured' => false }
+      end
+
+      # @return [Hash] `certificates`: see {CertificateFiles.of}
+      def certificates
+        { 'certificates' => CertificateFiles.of(backends) }
+      end
+
+      private
+
+      def names
+        @backends || @site.backend_names
+      end
+
+      def backends
+        names.map { |name| @site.backend(name) }
+      end
+    end
+  end
+end

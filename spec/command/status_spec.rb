@@ -1,0 +1,232 @@
+# frozen_string_literal: true
+
+require_relative '../support/eventually'
+require_relative '../support/page'
+require_relative '../support/replica'
+require_relative 'nodes_helper'
+
+RSpec.describe 'simpkv status' do
+  include_context 'with nodes'
+
+  # Runs the command with a state that needs nothing else.
+  def status(*arguments, **more)
+    simpkv('status', *arguments, **more)
+  end
+
+  it 'is ok for a site that needs nothing' do
+    run('web1')
+    expect(status).to have_attributes(code: 0, err: '', out: /\Aok at .*Nodes\n  1 active: 0 failed, .*1 unchanged/m)
+    expect(data('status')).to include('state' => 'ok', 'alerts' => [], 'nodes' => include('total' => 1),
+                                      'servers' => include('servers' => []), 'access' => include('configured' => false))
+  end
+
+  it 'warns about failed and overdue nodes, or finds them critical from a number on' do
+    run('db1', status: 'failed', last_seen: days_ago(3))
+    outcome = status
+    expect(outcome.code).to eq(1)
+    expect(outcome.out).to match(/\Awarning at .*\nwarning   The last run failed on 1 node\.\nwarning   Not seen for a/)
+    expect(status('--failed-critical', '1')).to have_attributes(code: 2, out: /\Acritical at/)
+    expect(status('--failed-critical', '2', '--failed-warning', '2', '--overdue-warning', '2').code).to eq(0)
+  end
+
+  it 'warns about keys that expire, and finds those that cannot be read critical' do
+    simpkv!('put', 'token', 'x', '--expires-after', '2d')
+    expect(status).to have_attributes(code: 1, out: /Keys that expire\n .*\n  default +production +token +20/)
+    estate.store.put('globals/broken', '{"value":"pl4nted","expires":"nonsense"}')
+    outcome = status
+    expect(outcome).to have_attributes(code: 2, out: /Keys or folders that cannot be read: 1/)
+    expect(outcome.out + outcome.err + status('-o', 'json').out).not_to include('pl4nted')
+  end
+
+  it 'is unknown if a part cannot be read, and has the others' do
+    run('web1')
+    estate.store.put('globals/estate/status/web1', 'pl4nted')
+    expect(status)
+      .to have_attributes(code: 3, out: %r{\Aunknown at .*\nunknown   The nodes cannot be read: .*status/web1})
+    expect(status('--parts', 'expiring_keys,servers')).to have_attributes(code: 0, out: /none within/)
+  end
+
+  it 'knows of a site without nodes that it has none' do
+    FileUtils.rm_r(File.join(folder, 'keys', 'globals', 'estate'))
+    site.delete('estate')
+    configure
+    expect(status).to have_attributes(code: 0, out: /Nodes\n  none: the site keeps no nodes/)
+  end
+
+  it 'prints a line with performance data for Nagios, and a line for each alert' do
+    run('db1', status: 'failed', last_seen: days_ago(3))
+    outcome = status('--format', 'nagios', '--failed-critical', '5')
+    expect(outcome.code).to eq(1)
+    expect(outcome.out).to eq(<<~TEXT)
+      SIMPKV WARNING - The last run failed on 1 node. And 1 more. | 'nodes'=1 'nodes_failed'=1;0;4 'nodes_overdue'=1;0 'compilers'=0 'expiring_keys'=0
+      WARNING: The last run failed on 1 node.
+      WARNING: Not seen for a day: 1 node.
+    TEXT
+  end
+
+  # Nagios takes codes from 64 on for a state of its own.
+  it 'is unknown to Nagios if the configuration or the command line is wrong' do
+    estate_options['reprots'] = 3
+    expect(status('--format', 'nagios')).to have_attributes(code: 3, out: /\ASIMPKV UNKNOWN - .*'reprots'/)
+    expect(status('--lag-warning', 'soon', '--format=nagios'))
+      .to have_attributes(code: 3, out: /\ASIMPKV UNKNOWN - invalid argument: --lag-warning/)
+    expect(status('--lag-warning', 'soon')).to have_attributes(code: 64, out: '')
+    expect(status('--parts', 'all')).to have_attributes(code: 64)
+  end
+
+  it 'replaces a file with metrics in the form of Prometheus at once' do
+    run('db1', status: 'failed')
+    file = File.join(folder, 'simpkv.prom')
+    File.write(file, 'old')
+    outcome = status('--format', 'prometheus', '--to', file)
+    expect(outcome.to_a).to eq(['', '', 0])
+    text = File.read(file)
+    expect(text).to include(%(simpkv_nodes{status="failed"} 1.0\n), "# TYPE simpkv_nodes gauge\n",
+                            "simpkv_site_readable 1.0\n", %(simpkv_part_readable{part="servers"} 1.0\n))
+    expect(text).to eq(status('--format', 'prometheus').out)
+    expect(Dir.children(folder).grep(/simpkv.prom/)).to eq(['simpkv.prom'])
+    expect(File.stat(file).mode & 0o777).to eq(0o644)
+    expect(status('--format', 'prometheus', '--to', '/nonexistent/x')).to have_attributes(code: 73)
+  end
+
+  # Makes the counters of a compiler.
+  def compiler(name, version: '1.1.0', **more)
+    counters = { 'time' => Time.now.utc.iso8601, 'pid' => 1, 'version' => version, 'pools' => [] }
+    estate.counters.put(name, counters.merge(more.transform_keys(&:to_s)))
+  end
+
+  it 'warns if compilers have other versions or files of keys' do
+    compiler('c1', keys: { 'secret' => 'a' * 16 })
+    compiler('c2', keys: { 'secret' => 'a' * 16 })
+    compiler('old')
+    expect(status.code).to eq(0)
+    compiler('c2', version: '1.2.0', keys: { 'secret' => 'b' * 16 })
+    outcome = status
+    expect(outcome.code).to eq(1)
+    expect(outcome.out).to include('different versions of simpkv: 1.1.0 on c1, old; 1.2.0 on c2.')
+      .and include("files of keys of the backend 'secret' differ: #{'a' * 16} on c1; #{'b' * 16} on c2.")
+    expect(simpkv('doctor').out).to match(/^warning  keys of compilers: the files .* 'secret' differ/)
+  end
+
+  # @return [Array(String, String)] the alert about the certificate of the client
+  def client_certificate(*arguments)
+    alerts = JSON.parse(status('--parts', 'certificates', '-o', 'json', *arguments).out)['alerts']
+    alerts.find { |alert| alert['text'].include?('tls_cert') && !alert['text'].include?('cacert') }.values
+  end
+
+  it 'has the certificates that a backend names, and does not take a file of the system for them' do
+    certificates = Certificates.new(folder)
+    cert, key = certificates.issue(days: 3)
+    backends['ldap'] = { 'type' => 'ldap', 'id' => 'l', 'ldap_uri' => 'ldaps://127.0.0.1:1', 'base_dn' => 'dc=x',
+                         'tls_cert' => cert, 'tls_key' => key, 'tls_cacert' => certificates.cacert,
+                         'admin_pw_file' => key }
+    configure
+    expect(client_certificate)
+      .to match(['critical', /\AThe certificate CN=.* \('tls_cert' of the .*\) expires in 2 days/])
+    expect(client_certificate('--certificate-critical', '2d').first).to eq('warning')
+    expect(status('--parts', 'certificates').out).to match(/ldap +tls_cacert +CN=/)
+    File.write(certificates.cacert, File.read(certificates.cacert) * 11)
+    expect(status('--parts', 'certificates').out).not_to include('tls_cacert')
+  end
+
+  it 'repeats with --watch in blocks until Ctrl-C' do
+    command = [{ 'SIMPKV_CONFIG' => config }, RbConfig.ruby, Command::EXECUTABLE, 'status', '--watch', '0.1']
+    IO.popen(command) do |io|
+      2.times { expect(io.each_line.find { |line| line.start_with?('ok at ') }).to be_a(String) }
+      Process.kill('INT', io.pid)
+      expect(io.read).not_to include("\e")
+      expect(Process.wait2(io.pid).last.exitstatus).to eq(0)
+    end
+  end
+
+  it 'redraws a terminal with --watch' do
+    command = [{ 'SIMPKV_CONFIG' => config }, RbConfig.ruby, Command::EXECUTABLE, 'status', '--watch', '0.1']
+    PTY.spawn(*command) do |out, input, pid|
+      shown = +''
+      shown << out.readpartial(4096) until shown.scan("\e[H\e[2Jok at ").length > 1
+      input.write("\u0003")
+      begin
+        loop { out.readpartial(4096) }
+      rescue Errno::EIO, EOFError
+        expect(Process.wait2(pid).last.exitstatus).to eq(0)
+      end
+    end
+  end
+end
+
+RSpec.describe 'simpkv status and ping of a directory with a replica' do
+  include Eventually
+
+  rule = Page.new('status.md').blocks('How to let simpkv read the lag', 'conf').first
+
+  include_context 'with nodes'
+  include_context 'with slapd', more: Replica::SUPPLIER, rules: rule
+
+  attr_reader :replica
+
+  let(:rules) { rule }
+  let(:uris) { [directory.uri, replica.uri] }
+  let(:backends) do
+    { 'default' => directory.options('type' => 'ldap', 'id' => id, 'write_uri' => uris.first,
+                                     'ldap_uri' => uris.join(' '), 'connect_timeout_seconds' => 2) }
+  end
+
+  around do |example|
+    Replica.run(directory, follows: false, rules: rules) do |server|
+      @replica = server
+      example.run
+    end
+  end
+
+  # The estate of the context is made at the supplier.
+  before { replica.restart }
+
+  # @return [Array<Hash>] the supplier and the replica
+  def servers
+    found = JSON.parse(simpkv('status', '-o', 'json').out)['servers']['servers']
+    uris.map { |uri| found.find { |server| server['uri'] == uri } }
+  end
+
+  it 'have the lag of a replica that lacks changes, which is critical from 15 minutes on' do
+    expect(servers.map { |server| server['lag_seconds'] }).to eq([0, 0])
+    sleep(1.2)
+    store.put('globals/k', '{"value":1}')
+    expect(servers).to match([include('lag_seconds' => 0, 'writes' => true), include('lag_seconds' => be > 1)])
+    expect(simpkv('status', '--lag-warning', '1s')).to have_attributes(code: 1, out: /lacks changes: its last one/)
+    expect(simpkv('status', '--lag-critical', '1s').code).to eq(2)
+    expect(simpkv('status', '--format', 'prometheus').out)
+      .to match(/^simpkv_replica_lag_seconds\{backend="default",server="#{Regexp.escape(replica.uri)}"\} [1-9]/)
+    replica.restart
+    expect(servers.map { |server| server['lag_seconds'] }).to eq([0, 0])
+    expect(simpkv('status', '--parts', 'servers').code).to eq(0)
+  end
+
+  it 'name a server that hangs, which costs its time limit once' do
+    hanging = "server #{Regexp.escape(replica.uri)}"
+    replica.freeze_process do
+      took = seconds { @outcome = simpkv('status', process: true) }
+      expect(@outcome).to have_attributes(code: 2, out: /\Acritical at .*\ncritical  The #{hanging} does not answer/)
+      expect(took).to be < 20
+    end
+  end
+
+  it 'ping each server, and fail if one is down' do
+    servers = JSON.parse(simpkv!('ping', '-o', 'json', process: true))['servers']
+    expect(servers).to match(uris.map { |uri| include('server' => uri, 'state' => 'up', 'latency_ms' => be > 0) })
+    replica.stop_serving
+    outcome = simpkv('ping', process: true)
+    expect(outcome).to have_attributes(code: 69, err: /: #{Regexp.escape(replica.uri)} is down: /)
+    expect(outcome.out).to match(/^server: +#{Regexp.escape(directory.uri)}\n.*^state: +up$.*^state: +down$/m)
+  end
+
+  context 'without the right to read contextCSN at one of them' do
+    let(:rules) { '' }
+
+    it 'say so, and what to do' do
+      expect(servers.first).to include('lag_seconds' => 0)
+      expect(servers.last['lag_unknown'])
+        .to match(/contextCSN of 'dc=simp' is not readable by cn=simpkv,dc=simp.*grant read of contextCSN/)
+      expect(simpkv('status', '--parts', 'servers')).to have_attributes(code: 0, out: /^  lag \?: contextCSN/)
+    end
+  end
+end
