@@ -9,6 +9,10 @@ module Changed
     'lib/simpkv/backend' => %w[spec/unit/{backend,default_root,ldap_access,layer,vardirs}_spec.rb
                                spec/functions/{file_backend,plugin_file}_spec.rb
                                spec/integration/ldap_messages_spec.rb spec/command/{default_store,stores}_spec.rb],
+    'lib/simpkv/audit' => %w[spec/unit/audit*_spec.rb spec/functions/audit_spec.rb spec/command/audit_spec.rb],
+    'lib/simpkv/cli/audit_trail' => %w[spec/command/audit_spec.rb],
+    'lib/simpkv/cli/commands/stat' => %w[spec/command/{audit,encryption,stores}_spec.rb],
+    'lib/simpkv/cli/commands/log' => %w[spec/command/{audit,stores}_spec.rb],
     'lib/simpkv/cli/commands/query' => %w[spec/query/command_spec.rb spec/command/query_spec.rb],
     'lib/simpkv/cli/commands/watch' => %w[spec/command/watch_spec.rb],
     'lib/simpkv/cli/directory/' => %w[spec/command/init_spec.rb spec/integration/{schema,directory_setup}_spec.rb],
@@ -25,7 +29,8 @@ module Changed
                               spec/conformance/options_spec.rb spec/functions/support_*_spec.rb],
     'lib/simpkv/document/rich_data' => %w[spec/functions/rich_data_spec.rb spec/conformance/values_spec.rb
                                           spec/estate/exports*_spec.rb spec/command/{base,puppet}_spec.rb],
-    'lib/simpkv/document/' => %w[spec/unit/{codec,native,plain_yaml,versions}*_spec.rb spec/conformance/values_spec.rb],
+    'lib/simpkv/document/' => %w[spec/unit/{codec,native,plain_yaml,stored_form,versions}*_spec.rb
+                                 spec/conformance/values_spec.rb],
     'lib/simpkv/errors' => %w[spec/unit spec/command/{errors,runbook}_spec.rb],
     'lib/simpkv/estate/puppetdb_data' => %w[spec/command/import_puppetdb_spec.rb spec/server/pdb_commands_spec.rb],
     'lib/simpkv/estate/snapshots' => %w[spec/query/builder_spec.rb],
