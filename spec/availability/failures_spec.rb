@@ -46,14 +46,14 @@ Pairs.each do |name, kind, tags|
     end
 
     it 'loses nothing while the other server is stopped' do
-      compile('operation_timeout_seconds' => 4)
+      compile('operation_timeout_seconds' => 6)
       second.freeze_process { compilers.wait(reading: 4, writing: 8) }
       expect(compilers.errors(:writing)).to eq([])
       expect_nothing_lost
     end
 
     it 'fails writes, and no catalog that reads, while the writer is stopped' do
-      compile('operation_timeout_seconds' => 4)
+      compile('operation_timeout_seconds' => 6)
       first.freeze_process { compilers.wait(reading: 4, writing: 1) }
       expect(compilers.errors(:writing)).to be_any.and all(match(/timed out|no answer in time|moment ago|tried again/))
       compilers.wait(writing: 5, good: true)
