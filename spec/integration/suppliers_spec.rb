@@ -3,11 +3,14 @@
 require_relative '../estate/exports_helper'
 require_relative '../support/command'
 require_relative '../support/ldap_store'
+require_relative '../support/page'
 require_relative '../support/suppliers'
 
 # Each server takes the writes of one compiler, and sends them to the other.
 %w[plain hex].each do |layout|
   RSpec.describe "Two suppliers of 389-DS that replicate each other, with the #{layout} layout", :once, :ds389 do
+    include Eventually
+
     include_context 'with the command'
 
     attr_reader :suppliers
@@ -76,6 +79,33 @@ require_relative '../support/suppliers'
       results = at_each(stores, &block)
       expect(results.uniq.length).to eq(1)
       results.first
+    end
+
+    # @return [Array<Hash>] what `simpkv status` knows of each server
+    def states
+      found = JSON.parse(simpkv('status', '-o', 'json', '--parts', 'servers').out)['servers']['servers']
+      suppliers.map { |server| found.find { |each| each['uri'] == server.uri } }
+    end
+
+    describe 'for simpkv status' do
+      let(:backends) do
+        { 'default' => sites.first.merge('ldap_uri' => suppliers.map(&:uri).join(' '),
+                                         'write_uri' => suppliers.first.uri) }
+      end
+      let(:right) { Page.new('status.md').blocks('How to let simpkv read the lag', 'ldif').first }
+
+      it 'show a lag to an identity that may read it, which lasts while a change does not arrive' do
+        expect(states.map { |state| state['lag_unknown'] }).to all(match(/nsds50ruv of 'cn=replica.* is not readable/))
+        suppliers.each { |server| server.modify(right) }
+        expect(states.map { |state| state['lag_seconds'] }).to eq([0, 0])
+        suppliers.apart do
+          sleep(1.2)
+          stores.first.put('globals/lag', document(1))
+          # The other one may have changed an entry of its own replication, which the first one lacks then.
+          expect(states.last['lag_seconds']).to be >= 1
+        end
+        expect(eventually(errors: RuntimeError) { states.none? { |state| state['lag_seconds'].positive? } }).to be(true)
+      end
     end
 
     it 'have the exports of a node at one server for a compiler at the other' do
