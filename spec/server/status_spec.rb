@@ -2,6 +2,7 @@
 
 require 'stringio'
 require_relative '../support/access_service'
+require_relative '../support/console_pages'
 require_relative '../support/replica'
 require_relative 'server_helper'
 
@@ -157,8 +158,10 @@ RSpec.describe 'The state of the site' do
 end
 
 RSpec.describe 'The state of the servers of a directory' do
+  include ConsolePages
+
   include_context 'with slapd', tls: true, more: Replica::SUPPLIER
-  include_context 'with a service'
+  include_context 'with a service', '--bind', 'tcp://127.0.0.1:0'
 
   let(:store) { open_store }
   let(:section) { { 'compare_replicas_seconds' => 1 } }
@@ -187,6 +190,8 @@ RSpec.describe 'The state of the servers of a directory' do
     expect(servers[@replica.uri]).to include('writes' => false, 'certificate_days' => nil,
                                              'lag' => include('ok' => true, 'missing' => be > 0))
     expect(servers[gone]).to include('state' => 'down', 'error' => include(gone))
+    expect(servers[@replica.uri]['lag_unknown']).to include("contextCSN of 'dc=simp' is not readable by")
+    expect(text(page('/'))).to match(/Latency Behind Keys that differ Certificate .* ms unknown /)
   end
 
   context 'with callers who may not see it' do

@@ -61,6 +61,14 @@ module Simpkv
       end
 
       # @param server [Hash] of the state
+      # @return [String] how far its replication is behind
+      def behind_text(server)
+        return 'unknown' if server['lag_unknown']
+
+        server['lag_seconds'] ? "#{server['lag_seconds'].round(1)} s" : '-'
+      end
+
+      # @param server [Hash] of the state
       # @return [String] how it differs from the first one
       def lag_text(server)
         lag = server['lag']
