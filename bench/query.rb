@@ -2,13 +2,11 @@
 
 require 'json'
 require 'net/http'
-$LOAD_PATH.unshift(File.expand_path('../lib', __dir__))
-require 'simpkv/estate'
 require_relative '../spec/support/puppetdb'
 require_relative '../spec/support/scratch'
 require_relative '../spec/support/service'
 require_relative 'support/memory'
-require_relative 'support/query_data'
+require_relative 'support/query_nodes'
 require_relative 'support/report'
 require_relative 'support/side_by_side'
 require_relative 'support/versions'
@@ -33,13 +31,7 @@ class QueryBench
   # @param puppetdb [PuppetDB, nil]
   def initialize(folder, puppetdb)
     @puppetdb = puppetdb
-    @folder = folder
-    backend = { 'type' => 'file', 'id' => 'bench', 'root_path' => File.join(folder, 'store') }
-    Simpkv::Store.open('file', 'root_path' => backend['root_path']).close
-    @options = { 'backends' => { 'default' => backend }, 'estate' => { 'catalogs' => true },
-                 'server' => { 'index' => File.join(folder, 'index.sqlite') } }
-    @estate = Simpkv::Estate.new(@options)
-    @estate.make
+    @nodes = QueryNodes.new(folder)
     @filled = 0
   end
 
@@ -56,7 +48,7 @@ class QueryBench
   # Adds nodes until there are so many.
   def fill(size)
     (@filled...size).each do |number|
-      store(number)
+      @nodes.run(number)
       submit(number) if @puppetdb
     end
     @filled = size
@@ -65,26 +57,6 @@ class QueryBench
     wait_for(@puppetdb.uri, 'nodes[count()] { }', size)
     wait_for(@puppetdb.uri, 'resources[count()] { type = "Host" }', size)
     wait_for(@puppetdb.uri, 'facts[count()] { name = "kernel" }', size)
-  end
-
-  # A run of a node: its facts, its catalog, and a report.
-  #
-  # @param run [Integer, nil] changes the facts; nil: the node runs with the facts of before
-  def store(number, run = 0)
-    name = QueryData.name(number)
-    @estate.facts.save(name, QueryData.facts(number, run), timestamp: QueryData::TIME) if run
-    store_catalog(number) if run == 0 # rubocop:disable Style/NumericPredicate -- it may be nil
-    @estate.reports.save(name, 'environment' => QueryData.environment(number), 'status' => 'unchanged', 'noop' => false)
-  end
-
-  def store_catalog(number)
-    @estate.exports.save(QueryData.name(number), {}, QueryData.environment(number))
-    @estate.catalogs.put(QueryData.name(number), catalog(number))
-  end
-
-  def catalog(number)
-    { 'name' => QueryData.name(number), 'version' => 1, 'environment' => QueryData.environment(number),
-      'resources' => QueryData.resources(number), 'edges' => [], 'classes' => [] }
   end
 
   def submit(number)
@@ -99,9 +71,9 @@ class QueryBench
   #
   # @yieldparam uri [String]
   def serve(size, report)
-    FileUtils.rm_f(Dir["#{@options['server']['index']}*"])
+    @nodes.delete_index
     began = now
-    Service.run(@options, '--bind', 'tcp://127.0.0.1:0') do |service|
+    Service.run(@nodes.options, '--bind', 'tcp://127.0.0.1:0') do |service|
       uri = "http://127.0.0.1:#{service.addresses.grep(/tcp/).first[/\d+\z/]}"
       wait_for(uri, 'nodes[count()] { }', size)
       report.at_most("seconds until the index of #{size} nodes is built", 60, now - began)
@@ -150,7 +122,7 @@ class QueryBench
   def lag(size, uri, report)
     delays, rate = delays_beside_runs(uri)
     # PuppetDB has the facts of before.
-    @filled.times { |number| store(number) }
+    @filled.times { |number| @nodes.run(number) }
     report.note(format('%<rate>.0f of %<size>d nodes ran in each second in which it was measured how late a change ' \
                        'is visible: %<median>.2f s (median).',
                        rate: rate, size: size, median: delays.sort[delays.length / 2]))
@@ -170,14 +142,14 @@ class QueryBench
 
   # Any node but the first, whose changes are waited for. The facts of every tenth run have changed.
   def run_of(number)
-    store(1 + (number % (@filled - 1)), number % 10 == 1 ? number : nil)
+    @nodes.run(1 + (number % (@filled - 1)), number % 10 == 1 ? number : nil)
     true
   end
 
   # @return [Float] seconds; {DELAY_MAX} if it took longer
   def delay(uri, run)
     ask = get(uri, "facts[value] { certname = '#{QueryData.name(0)}' and name = 'run' }")
-    store(0, run)
+    @nodes.run(0, run)
     began = now
     sleep 0.02 until visible?(ask, run) || now - began > DELAY_MAX
     [now - began, DELAY_MAX].min
