@@ -103,7 +103,8 @@ RSpec.describe 'simpkv export --format' do
     expect([%w[json --raw], %w[json --prefix x], %w[xml], %w[json --folder ../x]].map { |words| export(*words).code })
       .to all(eq(64))
     expect(export('json', '--folder', 'none')).to have_attributes(code: 66, err: /no keys to export/)
-    expect(export('json', '--folder', 'none', '--allow-empty')).to have_attributes(code: 0, out: "{}\n")
+    # Releases of the gem json differ in the space of an empty object.
+    expect(export('json', '--folder', 'none', '--allow-empty')).to have_attributes(code: 0, out: /\A\{\s*\}\n\z/)
   end
 
   it 'of simpkv writes the keys of a folder, which import reads' do
