@@ -71,7 +71,9 @@ RSpec.describe 'simpkv status' do
     expect(status('--lag-warning', 'soon', '--format=nagios'))
       .to have_attributes(code: 3, out: /\ASIMPKV UNKNOWN - invalid argument: --lag-warning/)
     expect(status('--lag-warning', 'soon')).to have_attributes(code: 64, out: '')
-    expect(status('--parts', 'all')).to have_attributes(code: 64)
+    expect(status('--parts', 'servers,keys'))
+      .to have_attributes(code: 64, err: /there is no part 'keys': expected some of nodes, .*expiring_keys/)
+    expect(status('--parts=')).to have_attributes(code: 64)
   end
 
   it 'replaces a file with metrics in the form of Prometheus at once' do

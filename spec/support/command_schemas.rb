@@ -78,7 +78,7 @@ module CommandSchemas
     # @return [Boolean] whether it is a command of simpkv (specs define others) and does not print an export, which is
     #   the same without -o json
     def ours?(command, words)
-      return false if command == Simpkv::Cli::Commands::Export && words.include?(Simpkv::Cli::DataFile::STREAM)
+      return false if command.title == 'export' && words.include?('-')
 
       files(command).first.to_s.start_with?(File.expand_path('../../lib', __dir__))
     end

@@ -109,8 +109,11 @@ module Simpkv
         end
 
         def checked(names)
-          wrong = names - Simpkv::Status::Parts::PERIODS.keys
-          names.any? && wrong.empty? ? names : raise(OptionParser::InvalidArgument, names.join(','))
+          parts = Simpkv::Status::Parts::PERIODS.keys
+          wrong = names - parts
+          return names if names.any? && wrong.empty?
+
+          refuse("--parts: there is no part '#{wrong.first}': expected some of #{parts.join(', ')}")
         end
 
         def refuse(message)
