@@ -66,7 +66,27 @@ RSpec.describe 'simpkv export --format' do
     end
     expect(YAML.safe_load(export('hiera', '--show-secrets').out))
       .to include('app1::token' => 'pl4nted-token', 'app1::nested' => { 'a' => ['pl4nted-nested'] },
-                  'lookup_options' => { 'app1::token' => { 'convert_to' => 'Sensitive' } })
+                  'lookup_options' => { 'app1::nested' => { 'convert_to' => 'Sensitive' },
+                                        'app1::token' => { 'convert_to' => 'Sensitive' } })
+  end
+
+  # Options of such a key took the place of those that make secrets Sensitive.
+  it 'adds to options that a key has, and leaves out such a key that is no Hash' do
+    simpkv!('put', 'opt/token', 'pl4nted-t', '--sensitive')
+    simpkv!('put', 'opt/lookup_options', '--json', '{"token":{"merge":"first"}}')
+    exported = YAML.safe_load(export('hiera', '--show-secrets', '--folder', 'opt').out)
+    expect(exported['lookup_options']).to eq('token' => { 'merge' => 'first', 'convert_to' => 'Sensitive' })
+    simpkv!('put', 'opt/lookup_options', 'text')
+    outcome = export('hiera', '--show-secrets', '--folder', 'opt')
+    expect(outcome).to have_attributes(code: 65, err: /it is no Hash/)
+    expect(YAML.safe_load(outcome.out)['lookup_options']).to eq('token' => { 'convert_to' => 'Sensitive' })
+  end
+
+  it 'leaves out variables that a shell obeys' do
+    names = %w[ps1 home uid optind lc_all rubyopt]
+    names.each { |name| simpkv!('put', "shell/#{name}", 'x') }
+    outcome = export('env', '--folder', 'shell', '--allow-empty')
+    expect([outcome.code, outcome.out, outcome.err.scan('that a shell obeys').length]).to eq([65, '', names.length])
   end
 
   it 'leaves out what a form cannot hold, and names it' do

@@ -91,6 +91,18 @@ RSpec.describe 'simpkv status' do
     expect(status('--format', 'prometheus', '--to', '/nonexistent/x')).to have_attributes(code: 73)
   end
 
+  # As root, it put a file in the place of /dev/full.
+  it 'does not replace a device, a pipe or a link by metrics' do
+    pipe = File.join(folder, 'pipe')
+    File.mkfifo(pipe)
+    link = File.join(folder, 'link')
+    File.symlink(File.join(folder, 'target'), link)
+    [pipe, link].each do |file|
+      expect(status('--format', 'prometheus', '--to', file)).to have_attributes(code: 73, err: /no regular file/)
+    end
+    expect([File.ftype(pipe), File.ftype(link)]).to eq(%w[fifo link])
+  end
+
   # Makes the counters of a compiler.
   def compiler(name, version: '1.1.0', **more)
     counters = { 'time' => Time.now.utc.iso8601, 'pid' => 1, 'version' => version, 'pools' => [] }

@@ -75,6 +75,20 @@ RSpec.describe 'simpkv watch' do
     expect([warned, seen]).to eq([%w[away], [[:ready, ''], [:put, 'a']]])
   end
 
+  # Keys below a folder that could not be listed were printed as deleted.
+  it 'keeps with --poll what it knows of a folder that is hidden for now, and ends for one that is gone' do
+    lists = [{ keys: { 'sub/k' => 'x' }, errors: {} },
+             { keys: {}, errors: { 'sub' => Simpkv::DeniedError.new('hidden') } }]
+    polled = Object.new
+    polled.define_singleton_method(:tree) { |*, **| lists.shift || raise(Simpkv::NotFoundError, 'gone') }
+    warned = []
+    seen = []
+    changes = Simpkv::Cli::PolledChanges.new(polled, 'f', 0.001, ->(error) { warned << error.message })
+    expect { changes.each { |change| seen << [change.kind, change.key, lists.length] } }
+      .to raise_error(Simpkv::NotFoundError)
+    expect([warned, seen]).to eq([%w[hidden], [[:ready, '', 1], [:delete, 'sub/k', 0]]])
+  end
+
   it 'ends as the signal says, and for a folder that is missing' do
     plant('app1/a')
     outcome = simpkv('watch', process: true) do |pid|

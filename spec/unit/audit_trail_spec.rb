@@ -68,6 +68,11 @@ RSpec.describe Simpkv::Audit::Trail do
     expect(seconds(trail)).to eq((1..30_000).to_a.reverse)
   end
 
+  it 'leaves out a line whose time is no text' do
+    write(line(time(1)), line(time(2)).sub(/"time":"[^"]*"/, '"time":5'))
+    expect(seconds(trail)).to eq([1])
+  end
+
   it 'keeps a block in memory, not the file', needs: %i[mri] do
     block = line(time(0), key: 'globals/other') * 4000
     60.times { File.write(audit_file, block, mode: 'ab') }

@@ -96,7 +96,7 @@ module Simpkv
       # A line that was cut off, by a full disk for instance, says nothing.
       def parse(line)
         parsed = Native.parse(line)
-        parsed if parsed.is_a?(Hash)
+        parsed if parsed.is_a?(Hash) && parsed['time'].is_a?(String)
       rescue Error
         nil
       end

@@ -21,13 +21,14 @@ module Simpkv
 
       # @yieldparam change [Change] without a cookie
       # @return [void] only if the block breaks
-      # @raise [Error] the first list fails, or a later one for another reason than a server that is away for now
+      # @raise [Error] the first list fails, or a later one for another reason than a server that is away or a folder
+      #   that is hidden for now; NotFoundError after the deletions of a folder that is gone
       def each(&block)
-        known = listed(required: true)
+        known = listed
         yield Change.new(:ready, '', '', true)
         loop do
           sleep(@seconds)
-          current = listed_later or next
+          current = listed_later(known, &block) or next
           differences(known, current, &block)
           known = current
         end
@@ -35,16 +36,23 @@ module Simpkv
 
       private
 
-      def listed_later
-        listed(required: false)
-      rescue TransientError => e
+      def listed_later(known, &block)
+        listed
+      rescue TransientError, DeniedError => e
         @warn.call(e)
         nil
+      rescue NotFoundError
+        differences(known, {}, &block)
+        raise
       end
 
       # @return [Hash{String => String}] a digest of each key's document, or why it cannot be read
-      def listed(required:)
-        tree = @store.tree(@folder, required: required) { |_, document| Digest::SHA256.digest(document) }
+      # @raise [Error] a part of the folder is hidden or cannot be listed: its keys would look deleted
+      def listed
+        tree = @store.tree(@folder, required: true) { |_, document| Digest::SHA256.digest(document) }
+        hidden = tree[:errors].values.find { |error| error.is_a?(DeniedError) || error.is_a?(TransientError) }
+        raise hidden if hidden
+
         tree[:keys].merge(tree[:errors])
       end
 

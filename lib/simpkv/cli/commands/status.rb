@@ -211,6 +211,10 @@ module Simpkv
 
         # The collector reads the old file or the new one.
         def replace(text)
+          if File.symlink?(@to) || (File.exist?(@to) && !File.file?(@to))
+            raise Failure.new("#{@to}: it is no regular file, and --to replaces a file", Failure::CANNOT_CREATE)
+          end
+
           temporary = "#{@to}.#{Process.pid}.new"
           File.open(temporary, File::WRONLY | File::CREAT | File::EXCL, 0o644) { |file| file.write(text) }
           File.rename(temporary, @to)

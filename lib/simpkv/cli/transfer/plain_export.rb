@@ -12,8 +12,12 @@ module Simpkv
 
       FORMATS = %w[hiera json env].freeze
 
-      # Variables that a shell or the dynamic loader obeys.
-      OBEYED = /\A(PATH|IFS|ENV|CDPATH|PS4|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|BASH.*|LD_.*)\z/.freeze
+      # Variables that a shell, the dynamic loader or an interpreter obeys, or does not let a program set.
+      OBEYED = /\A(
+        PATH|HOME|IFS|ENV|CDPATH|PS\d|SHELL.*|PROMPT_.*|BASH.*|E?UID|PPID|GROUPS|DIRSTACK|OPT(IND|ARG|ERR)|HIST.*|
+        MAIL.*|TMOUT|GLOBIGNORE|EXECIGNORE|FIGNORE|FUNCNEST|INPUTRC|LINENO|LANG.*|LC_.*|LD_.*|GCONV_PATH|
+        RUBY(OPT|LIB)|PERL5(OPT|LIB)|PYTHON(PATH|HOME|STARTUP)|NODE_OPTIONS
+      )\z/x.freeze
       NAME = /\A[A-Z_][A-Z0-9_]*\z/.freeze
       private_constant :OBEYED, :NAME
 
@@ -43,6 +47,10 @@ module Simpkv
         name = name(path.delete_prefix("#{@root}/"))
         decoded = RichData.decode(document)
         value = decoded[:value]
+        if name == 'lookup_options' && @format == 'hiera' && !value.is_a?(Hash)
+          raise Unfit, 'Hiera reads options under this name, and it is no Hash'
+        end
+
         value = bare(value, name) if decoded[:encoding]
         @values[name][path] = written(value)
       end
@@ -86,7 +94,7 @@ module Simpkv
         unless revealed == value
           raise Unfit, 'it is Sensitive: --show-secrets writes it in plain text' unless @reveal
 
-          @secret |= [name] if RichData.object?(value, 'Sensitive')
+          @secret |= [name]
         end
         revealed = RichData.bytes(revealed) if RichData.object?(revealed, 'Binary')
         return revealed unless RichData.any?(revealed)
@@ -128,12 +136,18 @@ module Simpkv
       # With an option that makes the values of Sensitive keys Sensitive again.
       def hiera(values)
         require 'yaml'
-        options = values['lookup_options']
-        if @secret.any? && (options.nil? || options.is_a?(Hash))
-          secret = @secret.sort.to_h { |name| [name, { 'convert_to' => 'Sensitive' }] }
-          values = values.merge('lookup_options' => secret.merge(options || {}))
-        end
+        secret = @secret.select { |name| values.key?(name) }.sort
+        values = values.merge('lookup_options' => options(values['lookup_options'], secret)) if secret.any?
         values.to_yaml(line_width: -1)
+      end
+
+      # @param given [Hash, nil] the options of a key of that name
+      # @return [Hash]
+      def options(given, secret)
+        secret.each_with_object((given || {}).dup) do |name, all|
+          own = all[name]
+          all[name] = (own.is_a?(Hash) ? own : {}).merge('convert_to' => 'Sensitive')
+        end
       end
 
       def json(values)
