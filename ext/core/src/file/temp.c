@@ -20,8 +20,9 @@ bool skv_temp_is_name(const char *name)
     return strncmp(name, SKV_TEMP_PREFIX, strlen(SKV_TEMP_PREFIX)) == 0;
 }
 
-/* Unlinks an open temporary file unless another process has locked it. If a writer died just after it linked its key,
- * the file is the key's own, which the caller has locked: to lock it through a second descriptor would fail. */
+/* Unlinks an open temporary file, and returns 1, unless another process has locked it. If a writer died just after it
+ * linked its key, the file is the key's own, which the caller has locked: to lock it through a second descriptor would
+ * fail. */
 static int sweep_open_temp(const skv_temp *temp, int fd, int held)
 {
     if (held < 0 || !skv_fd_same(fd, held)) {
@@ -30,7 +31,7 @@ static int sweep_open_temp(const skv_temp *temp, int fd, int held)
         if (!skv_fd_is_at(fd, temp->folder, temp->name))
             return 0;
     }
-    return unlinkat(temp->folder, temp->name, 0);
+    return unlinkat(temp->folder, temp->name, 0) < 0 ? -1 : 1;
 }
 
 int skv_temp_open(int folder, const char *name)

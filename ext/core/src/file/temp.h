@@ -45,8 +45,8 @@ void skv_temp_init(skv_temp *temp, int folder, const char *base);
  */
 int skv_temp_make(skv_temp *temp, int held, mode_t mode);
 
-/* Unlinks the temporary file of a dead process, if there is one; `held` as above. Returns 0, or -1 with errno: EAGAIN
- * if another process uses it. */
+/* Unlinks the temporary file of a dead process, if there is one; `held` as above. Returns 1 if there was one, 0 if not,
+ * or -1 with errno: EAGAIN if another process uses it. */
 int skv_temp_sweep(skv_temp *temp, int held);
 
 /* Writes the document and makes it durable. Returns 0, or -1 with errno. */

@@ -198,6 +198,17 @@ static skv_status compare_with_stored_file(const attempt *a, bool *same)
     return status;
 }
 
+/* Finishes the work of a writer that died after it had linked the key's document: removes the second name. */
+static skv_status finish_new_key(const attempt *a)
+{
+    skv_temp temp;
+
+    skv_temp_init(&temp, a->folder, a->base);
+    if (skv_temp_sweep(&temp, a->old) > 0 && fsync(a->folder) < 0)
+        return fail_write(a->call, errno);
+    return SKV_OK;
+}
+
 /* Replaces the file of an existing key. */
 static skv_status replace_key_file(attempt *a)
 {
@@ -219,8 +230,10 @@ static skv_status replace_key_file(attempt *a)
         return call->reply->status;
     if (args->condition == SKV_PUT_EXPECT && !skv_is_expected(args, a->stored.bytes, a->stored.len))
         return refuse_conflict(call, "the stored document is not the expected one");
-    if (compare_with_stored_file(a, &same) != SKV_OK || same)
+    if (compare_with_stored_file(a, &same) != SKV_OK)
         return call->reply->status;
+    if (same)
+        return info.st_nlink > 1 ? finish_new_key(a) : SKV_OK;
     if (skv_is_kept_encrypted(args, a->stored.bytes, a->stored.len))
         return skv_fail(call->reply, SKV_DENIED, "Key write to '%s/%s' failed: %s", call->root_path, call->key->path,
                         SKV_KEPT_ENCRYPTED);

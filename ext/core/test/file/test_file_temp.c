@@ -32,6 +32,9 @@ static void the_second_name_left_by_a_dead_writer_is_removed(void)
     put_gives("globals/k", "new", 1);
     CHECK(!is_there(temporary_name()) && names_in("globals") == 1);
     CHECK(link(path("globals/k"), path(temporary_name())) == 0);
+    put_gives("globals/k", "new", 0);
+    CHECK(!is_there(temporary_name()) && names_in("globals") == 1);
+    CHECK(link(path("globals/k"), path(temporary_name())) == 0);
     CHECK(del("globals/k") == SKV_OK);
     CHECK(names_in("globals") == 0);
     CHECK(put("globals/k", "old") == SKV_OK && link(path("globals/k"), path(temporary_name())) == 0);
