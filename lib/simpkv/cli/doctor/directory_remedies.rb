@@ -142,8 +142,9 @@ module Simpkv
           return "see why #{uri} does not get all changes: dsconf INSTANCE replication monitor; and initialize it anew"
         end
 
-        "see the log of #{uri}. If it replicates with an identity of its own, that must read all entries: put " \
-          "#{REPLICA_RULE} in front of all rules of its supplier (" \
+        'a write that was on its way when its server was killed can be on that server only: delete each of these ' \
+          "keys, and store it again. Otherwise, see the log of #{uri}. If it replicates with an identity of its own, " \
+          "that must read all entries: put #{REPLICA_RULE} in front of all rules of its supplier (" \
           "#{@simpkv.call('schema', '--form', 'access', '--replicator', 'REPLICA_DN')} " \
           'prints it), empty the database of the replica, and start it: slapd sends an entry ' \
           'that was hidden no other way'
