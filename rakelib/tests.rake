@@ -201,10 +201,10 @@ stage :bench, 'the comparisons, and the number of instructions' do |stage|
   stage.sh('bin/bench', '--quick', 'estate', 'rules', 'access', 'rotation', 'audit', 'service')
 end
 
-stage :style, 'linters, formatters, layers, and pages that are out of date' do |stage|
+stage :style, 'linters, formatters, layers, pages that are out of date, and links' do |stage|
   lint = { 'BUNDLE_WITH' => 'lint' }
   stage.sh(lint, 'bundle', 'exec', 'rubocop', '--format', 'quiet')
-  stage.sh(lint, 'bundle', 'exec', 'rake', 'docs:check', 'layers')
+  stage.sh(lint, 'bundle', 'exec', 'rake', 'docs:check', 'docs:site', 'layers')
   stage.sh(lint, 'bundle', 'exec', 'metadata-json-lint', 'metadata.json')
   stage.sh(lint, 'bundle', 'exec', 'puppet-lint', '--fail-on-warnings', '--no-autoloader_layout-check', 'examples',
            'manifests', 'types')

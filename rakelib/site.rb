@@ -1,0 +1,135 @@
+# frozen_string_literal: true
+
+require 'commonmarker'
+require 'erb'
+require 'fileutils'
+require 'json'
+require 'pathname'
+require_relative 'site/page'
+
+# Makes of the documentation a folder of HTML that needs no server: the pages at the top of the repository and below
+# docs/, all that they link to, and a search.
+class Site
+  ROOT = Pathname(File.expand_path('..', __dir__))
+  PAGES = %w[README.md REFERENCE.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs/**/*.md].freeze
+  TEMPLATES = %w[page folder search].to_h { |name| [name, "rakelib/site/#{name}.html.erb"] }.freeze
+  CONTENTS = 'docs/README.md'
+  # What the pages load, by the names in the site. Only the page of the search loads scripts.
+  ASSETS = { 'icon.svg' => 'lib/simpkv/server/console/assets/icon.svg',
+             'console.css' => 'lib/simpkv/server/console/assets/console.css', 'site.css' => 'rakelib/site/site.css',
+             'search.js' => 'rakelib/site/search.js' }.freeze
+  private_constant :ROOT, :PAGES, :TEMPLATES, :CONTENTS, :ASSETS
+
+  # @param folder [String] where the site is made anew
+  # @param minisearch [String] the script of MiniSearch, of npm
+  def initialize(folder, minisearch)
+    @folder = Pathname(folder)
+    @minisearch = minisearch
+    @pages = Dir[*PAGES, base: ROOT].to_h { |file| [file, Page.new(ROOT, file)] }
+    @copies = []
+    @folders = []
+  end
+
+  # Writes the site.
+  #
+  # @return [Integer] the number of pages
+  def write
+    @folder.rmtree if @folder.exist?
+    bodies = @pages.values.to_h { |page| [page, page.html { |link| address(page, link) }] }
+    bodies.each { |page, body| store(page.target, layout(page.title, page.target, body)) }
+    @folders.uniq.each { |folder| write_folder(folder) }
+    write_search
+    copy
+    @pages.length
+  end
+
+  private
+
+  # @param link [String] of a page in the repository
+  # @return [String] the same in the site
+  def address(page, link)
+    return link if link.empty? || link.match?(/\A(?:#|\w+:)/)
+
+    path, anchor = link.split('#', 2)
+    file = Pathname(page.file).dirname.join(path).cleanpath.to_s
+    target = target_of(file) or return link
+    [Pathname(target).relative_path_from(Pathname(page.target).dirname), *anchor].join('#')
+  end
+
+  # @param file [String] a file or folder of the repository
+  # @return [String, nil] its place in the site; nil if there is no such file
+  def target_of(file)
+    there = ROOT.join(file)
+    return @pages[file].target if @pages.key?(file)
+    return @copies.push(file).last if there.file?
+    return unless there.directory?
+    return @pages["#{file}/README.md"].target if @pages.key?("#{file}/README.md")
+
+    @folders << file
+    "#{file}/index.html"
+  end
+
+  # Writes the page of a folder that has no README.md.
+  def write_folder(folder)
+    target = "#{folder}/index.html"
+    files = Dir['*', base: ROOT.join(folder)].sort.select { |name| ROOT.join(folder, name).file? }
+    rows = files.map do |name|
+      place = Pathname(target_of("#{folder}/#{name}")).relative_path_from(Pathname(folder))
+      [place, @pages["#{folder}/#{name}"]&.title || name]
+    end
+    store(target, layout(folder, target, render('folder', binding)))
+  end
+
+  def write_search
+    sections = @pages.values.flat_map(&:sections).each_with_index.map { |section, id| section.merge('id' => id) }
+    store('sections.js', "const sections = #{JSON.generate(sections)};\n")
+    store('search.html', layout('Search', 'search.html', render('search', binding)))
+  end
+
+  def copy
+    ASSETS.merge(@copies.to_h { |file| [file, file] }).each { |name, file| store(name, ROOT.join(file).binread) }
+    store('minisearch.js', File.binread(@minisearch))
+  end
+
+  # @param target [String] the file in the site
+  # @return [String] the whole page
+  def layout(title, target, body)
+    top = '../' * target.count('/')
+    render('page', binding)
+  end
+
+  # @param target [String] the file in the site
+  # @return [Hash{String => Array<Array(String, String, Boolean)>}] the headings of the contents, each with addresses
+  #   and titles of pages, and whether a page is this one
+  def contents(target)
+    @contents ||= read_contents
+    here = Pathname(target).dirname
+    @contents.transform_values do |links|
+      links.map { |place, title| [Pathname(place).relative_path_from(here), title, place == target] }
+    end
+  end
+
+  # @return [Hash{String => Array<Array(String, String)>}] places in the site, and their titles
+  def read_contents
+    page = @pages.fetch(CONTENTS)
+    titles = @pages.values.to_h { |each| [each.target, each.title] }
+    page.contents { |link| address(page, link) }.to_h do |heading, links|
+      places = links.map { |link, text| [Pathname(page.target).dirname.join(link).cleanpath.to_s, text] }
+      [heading, places.map { |place, text| [place, titles.fetch(place, text)] }]
+    end
+  end
+
+  def render(name, scope)
+    ERB.new(ROOT.join(TEMPLATES.fetch(name)).read(encoding: 'UTF-8'), trim_mode: '-').result(scope)
+  end
+
+  def h(text)
+    ERB::Util.html_escape(text)
+  end
+
+  def store(name, content)
+    file = @folder.join(name)
+    file.dirname.mkpath
+    file.binwrite(content)
+  end
+end
