@@ -38,12 +38,21 @@ RSpec.describe 'simpkv status' do
     expect(outcome.out + outcome.err + status('-o', 'json').out).not_to include('pl4nted')
   end
 
+  # Only documents with "expires" were read, and the state was ok.
+  it 'finds a truncated document critical' do
+    File.binwrite(File.join(folder, 'keys/globals/cut'), '{"value":"pl4nt')
+    outcome = status('-o', 'json')
+    expect(outcome).to have_attributes(code: 2, out: /Keys or folders that cannot be read: 1/)
+    expect(outcome.out).not_to include('pl4nt')
+    expect(status('--format', 'prometheus').out).to include("simpkv_site_readable 0.0\n")
+  end
+
   it 'is unknown if a part cannot be read, and has the others' do
     run('web1')
     estate.store.put('globals/estate/status/web1', 'pl4nted')
-    expect(status)
+    expect(status('--parts', 'nodes,servers'))
       .to have_attributes(code: 3, out: %r{\Aunknown at .*\nunknown   The nodes cannot be read: .*status/web1})
-    expect(status('--parts', 'expiring_keys,servers')).to have_attributes(code: 0, out: /none within/)
+    expect(status).to have_attributes(code: 2, out: /^unknown   The nodes .*^Keys that expire\n  none within/m)
   end
 
   it 'knows of a site without nodes that it has none' do

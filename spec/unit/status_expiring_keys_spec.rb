@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'spec_helper'
+require_relative '../support/key_file'
 require 'simpkv'
 require 'simpkv/status'
 
@@ -25,5 +26,27 @@ RSpec.describe Simpkv::Status::ExpiringKeys do
     expect(reading.unreadable.length).to eq(1000)
     expect(reading).to have_attributes(unreadable_total: 1010, unreadable: all(have_attributes(backend: 'default')))
     expect { reading.count }.to raise_error(Simpkv::MalformedError, %r{'environments/production/k\d+' cannot be read: })
+  end
+
+  context 'with documents that do not expire' do
+    include KeyFile
+
+    let(:encrypted) { keyring.encrypt('file/default', 'globals/x', '{"value":1}') }
+    let(:documents) do
+      keys = { 'good' => '{"value":1,"metadata":{"note":"\"expires\""}}', 'secret' => 'eyJh.pl4nted', 'empty' => '',
+               'rich' => '{"value":{"__ptype":"Sensitive","__pvalue":"x"},"encoding":"pcore","metadata":{}}',
+               'cut' => '{"value":"pl4nt', 'list' => '[1]', 'other' => '{"value":1,"encoding":"base65"}',
+               'encrypted' => encrypted, 'damaged' => encrypted[0..-2] }
+      { 'globals' => keys, 'environments' => {} }
+    end
+
+    # A document without "expires" was not read: a truncated one left the state ok.
+    it 'names those that functions cannot read, except for encrypted ones' do
+      reading = described_class.new('default', store)
+      expect(reading.first(5)).to eq([])
+      expect(reading.unreadable.map { |key| File.basename(key.path) })
+        .to match_array(%w[cut damaged empty list other secret])
+      expect(reading.unreadable.map(&:why).join).not_to match(/pl4nt/)
+    end
   end
 end

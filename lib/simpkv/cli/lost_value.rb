@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/document/rich_data'
+require 'simpkv/document/stored_form'
 require 'simpkv/native/json_reader'
 
 module Simpkv
@@ -26,7 +26,7 @@ module Simpkv
         def fault(document)
           return 'its document is empty' if document.empty?
 
-          RichData.decode(document) unless Native::Keyring.kid_of(document)
+          StoredForm.content(document)
           nil
         rescue MalformedError
           "its document is corrupt (#{Output.count(document.bytesize, 'byte')})"

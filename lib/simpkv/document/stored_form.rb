@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/document/rich_data'
 require 'simpkv/document/versions'
 
 module Simpkv
@@ -18,6 +19,17 @@ module Simpkv
       key ? facts.merge('encryption_key' => key) : facts.merge(plain(document))
     rescue MalformedError
       { 'size' => document.bytesize, 'damaged' => true }
+    end
+
+    # Reads a document as functions do, unless it is encrypted.
+    #
+    # @param document [String] as a {Store} returns it
+    # @return [Hash{Symbol => Object}, nil] see {RichData.decode}; nil for an encrypted document
+    # @raise [MalformedError] functions cannot read it, or it is a damaged encrypted one
+    def self.content(document)
+      RichData.decode(document)
+    rescue MalformedError
+      raise unless Native::Keyring.kid_of(document)
     end
 
     def self.plain(document)

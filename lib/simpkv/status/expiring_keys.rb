@@ -1,10 +1,11 @@
 # frozen_string_literal: true
 
-require 'simpkv/document/versions'
+require 'simpkv/document/stored_form'
 
 module Simpkv
   module Status
-    # Finds the keys of a store that have expired, or expire soon.
+    # Reads all keys of a store, and finds those that have expired, or expire soon, and those that cannot be read.
+    # An encrypted document, which the store decrypts if it has the keys, is not decrypted here.
     class ExpiringKeys
       # A key that expires within this time counts as expiring.
       SOON = 14 * 86_400
@@ -99,7 +100,8 @@ module Simpkv
 
       # @return [Time, nil]
       def expiry(root, path, document)
-        Versions.expires(document) if document.include?('"expires"')
+        expires = StoredForm.content(document).to_h[:expires]
+        expires && Versions.utc(expires)
       rescue MalformedError => e
         unreadable!(root, path, e.message)
         nil
