@@ -60,6 +60,8 @@ RSpec.describe 'simpkv status' do
     site.delete('estate')
     configure
     expect(status).to have_attributes(code: 0, out: /Nodes\n  none: the site keeps no nodes/)
+    # It was 0, which is a critical alert.
+    expect(status('--format', 'prometheus').out).to match(/^simpkv_site_readable 1\.0$/)
   end
 
   it 'prints a line with performance data for Nagios, and a line for each alert' do

@@ -68,7 +68,8 @@ module Simpkv
         @compilers = {}
       end
 
-      # Adds the metrics of nodes, inspections, compilers and keys, and whether all could be read.
+      # Adds the metrics of nodes, inspections, compilers and keys, and whether all could be read. A site that does not
+      # configure an estate, and has none, has no nodes.
       #
       # @param page [Exposition]
       # @return [void]
@@ -89,6 +90,8 @@ module Simpkv
         page.gauge(:simpkv_nodes_unseen, 'Nodes without a run for the time of node_ttl.',
                    nodes.count { |node| node['expired'] })
         list.errors.empty?
+      rescue Estate::MissingError
+        @site.estate_optional?
       rescue Error, ConfigError
         false
       end

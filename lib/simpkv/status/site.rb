@@ -58,6 +58,11 @@ module Simpkv
         kept([:estate, caller.to_s]) { Estate.new(@options, @vardirs, @warn, node: caller&.to_s) }
       end
 
+      # @return [Boolean] whether the site may do without an estate: the file of the command has no section `estate`
+      def estate_optional?
+        !@options.key?('estate')
+      end
+
       # @return [Access::Site, nil] access control of the site; nil without the option `access`
       # @raise [ConfigError]
       def access

@@ -142,7 +142,7 @@ module Simpkv
         # @return [Simpkv::Status::State]
         def state(names = @parts)
           parts = Simpkv::Status::Parts.new(site, backends: backends)
-          optional = configuration.site.key?('estate') ? [] : %w[nodes]
+          optional = site.estate_optional? ? %w[nodes] : []
           Simpkv::Status::State.new(parts, names, timeout: @timeout, optional: optional)
         end
 
