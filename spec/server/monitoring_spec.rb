@@ -13,13 +13,13 @@ RSpec.describe 'The alerts of examples/monitoring' do
 
   # @return [Array<String>] the metrics of an expression
   def metrics(expression)
-    expression.scan(/\b(?:simpkv_\w+|up)\b/).uniq
+    expression.scan(/\b(?:simpkv_\w+|node_textfile_\w+|up)\b/).uniq
   end
 
-  it 'use metrics that the service has, and `up`, which is of Prometheus itself' do
+  it 'use metrics that simpkv has, `up`, which is of Prometheus itself, and one of node_exporter' do
     expect(exposed.uniq.length).to be > 30
     names = alerts.values.flat_map { |rule| metrics(rule.fetch('expr')) }.uniq
-    expect(names - exposed).to eq(%w[up])
+    expect(names - exposed).to eq(%w[up node_textfile_mtime_seconds])
   end
 
   it 'use metrics that docs/service.md describes' do

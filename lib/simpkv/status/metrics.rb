@@ -42,6 +42,18 @@ module Simpkv
         page.gauge(:simpkv_access_conflicts, 'Conflicts, for which simpkv access apply refuses.', drift['conflicts'])
       end
 
+      # Adds which parts could be read.
+      #
+      # @param page [Exposition]
+      # @param state [Hash{String => Hash}] see {State#get}
+      # @return [void]
+      def self.parts(page, state)
+        state.each do |name, part|
+          page.gauge(:simpkv_part_readable, 'Whether a part of the state could be read.', part['error'] ? 0 : 1,
+                     part: name)
+        end
+      end
+
       # @return [Exposition] the metrics if nothing could be read
       def self.unreadable
         Exposition.new.tap { |page| readable(page, false) }

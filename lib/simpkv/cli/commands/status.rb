@@ -200,10 +200,7 @@ module Simpkv
         def state_metrics
           state = state(%w[servers access]).get
           page = Simpkv::Status::Exposition.new
-          state.each do |name, part|
-            page.gauge(:simpkv_part_readable, 'Whether a part of the state could be read.', part['error'] ? 0 : 1,
-                       part: name)
-          end
+          Simpkv::Status::Metrics.parts(page, state)
           Simpkv::Status::Metrics.servers(page, state['servers'].fetch('servers', []))
           Simpkv::Status::Metrics.access(page, state['access'])
           page.text
