@@ -3,10 +3,11 @@
 require 'time'
 require 'yaml'
 require 'simpkv/inspection'
+require_relative 'sample_compilers'
 require_relative 'sample_runs'
 
-# Fills the store of an estate with nodes, their runs, rules and keys, for bin/demo console, the specs of the console
-# and the screenshots.
+# Fills the store of an estate with nodes, their runs, compilers, rules and keys, for bin/demo console, the specs of the
+# console and the screenshots.
 class SampleEstate
   # The options `estate` of the site.
   OPTIONS = { 'catalogs' => true, 'node_ttl' => '8d', 'reports' => 14 }.freeze
@@ -68,6 +69,7 @@ class SampleEstate
     store_rules
     store_keys(count)
     declare_nodes
+    put(@estate.counters, SampleCompilers.counters(@now).transform_keys { |name| [name] })
     inspector = Simpkv::Inspection::Inspector.of(@estate, [])
     Array.new(count) { |number| SampleNode.new(number) }.each_slice(BATCH) { |nodes| store(nodes, reports, inspector) }
   end

@@ -1,5 +1,8 @@
 # frozen_string_literal: true
 
+require_relative '../support/access_directory'
+require_relative '../support/form_pages'
+require_relative '../support/replica'
 require_relative '../support/sample_console'
 require_relative '../support/slapd'
 
@@ -15,10 +18,21 @@ RSpec.describe 'The console in a browser', needs: :cext do
 
   before { browser.reset }
 
+  # @param paths [Array<String>]
   # @yieldparam browser [Browser] with each page
   # @return [Array<String>] all that the block returns, and the messages of the browser
-  def walk(&block)
-    SampleConsole.paths.flat_map { |path| block.call(browser.visit(path)) } + browser.messages
+  def walk(paths = SampleConsole.paths, &block)
+    paths.flat_map { |path| block.call(browser.visit(path)) } + browser.messages
+  end
+
+  # @return [Array<String>] violations on the pages behind forms
+  def violations_behind_forms
+    found = []
+    FormPages.new(@console, 'a draft').each do |said|
+      expect(browser.text).to match(said)
+      found.concat(browser.violations)
+    end
+    found
   end
 
   context 'over files' do
@@ -60,6 +74,12 @@ RSpec.describe 'The console in a browser', needs: :cext do
       end
     end
 
+    it 'shows outcomes, previews and conflicts of forms, with no violation of WCAG 2.2 AA' do
+      expect(violations_behind_forms.join("\n")).to eq('')
+      # Chromium logs the status of the refused forms.
+      expect(browser.messages.grep_v(/status of (400|409|412) /)).to eq([])
+    end
+
     it 'leads to the content, through the menu and to the result of a form with Tab and Enter' do
       browser.visit('/')
       expect(browser.tab_to('a.skip')).to eq([])
@@ -76,9 +96,10 @@ RSpec.describe 'The console in a browser', needs: :cext do
     end
   end
 
+  # Its service has two addresses of the directory, a declared user that a role lacks, and three compilers.
   context 'over a directory' do
     before(:context) do
-      @directory = Slapd.new(limits: true).tap(&:start)
+      @directory = AccessDirectory.new(Slapd, 'plain', tls: true, more: Replica::SUPPLIER).tap(&:start)
       @console.start_over(@directory)
     end
 
@@ -87,9 +108,37 @@ RSpec.describe 'The console in a browser', needs: :cext do
       @directory&.stop
     end
 
+    # Pages whose content a directory fills, and some of the others.
+    let(:filled) do
+      %w[/ /console/wall /access /access/roles /access/bindings /access/plan /nodes /nodes/web01.brn.example.org
+         /access/explain?path=environments%2Fproduction%2Fshop /nodes/web01.brn.example.org/facts /keys/shop/
+         /keys/shop/db_password /resources/File]
+    end
+
     it 'shows each page without script' do
       browser.script = false
       expect(walk(&:faults).join("\n")).to eq('')
+    end
+
+    it 'shows pages that the directory fills, with no violation of WCAG 2.2 AA in light and dark colors' do
+      @console.wait_for_status
+      texts = {}
+      found = walk(filled) do |page|
+        texts[page.path] = page.text
+        page.faults + page.violations
+      end
+      expect(found.join("\n")).to eq('')
+      expect(texts['/']).to match(/ldaps:\S+\tdefault\tup\tyes\t[\d.]+ ms\t[\d.]+ s\t.*\t\d+ days/)
+        .and match(/compiler3.zrh.example.org\t1.0.0/).and match(/differs from what is declared: differences: 1/)
+      expect(texts.values_at('/access', '/access/roles', '/access/bindings', '/access/plan'))
+        .to match([/compiler-production\tfile:.*present/, /shop-reader/, /lacks the member/,
+                   /\+ member of role production/])
+    end
+
+    it 'tries passwords after a button, with no violation of WCAG 2.2 AA' do
+      browser.visit('/access/plan').click('main form[method=post] button')
+      expect(browser.text).to include('has bound as each user')
+      expect(browser.violations + browser.messages).to eq([])
     end
   end
 end

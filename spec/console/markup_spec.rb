@@ -1,17 +1,24 @@
 # frozen_string_literal: true
 
 require 'cgi'
+require_relative '../support/access_directory'
+require_relative '../support/form_pages'
 require_relative '../support/hostile_texts'
 require_relative '../support/sample_console'
+require_relative '../support/slapd'
 
 RSpec.describe 'The console over data with markup and script in each text', needs: :cext do
   before(:context) do
     @console = SampleConsole.new(20, 2)
     HostileTexts.new(@console.store).plant
-    @console.start
+    @directory = AccessDirectory.new(Slapd, 'plain', tls: true).tap(&:start)
+    @console.start(@directory, HostileTexts.bindings)
   end
 
-  after(:context) { @console&.remove }
+  after(:context) do
+    @console&.remove
+    @directory&.stop
+  end
 
   let(:browser) { @console.browser }
 
@@ -58,6 +65,23 @@ RSpec.describe 'The console over data with markup and script in each text', need
     expect(shown).to be > 20
     # The API takes no names of keys with markup.
     expect(browser.messages.grep_v(/status of 400/)).to eq([])
+  end
+
+  it 'runs no script of declared access rights' do
+    %w[/access/bindings /access/plan /access/explain?path=environments%2Fproduction%2Fshop].each do |path|
+      browser.visit(path)
+      expect(browser.text).to include('\\<img src=x')
+      expect(foreign).to eq([])
+    end
+    expect(browser.messages).to eq([])
+  end
+
+  it 'runs no script of what a form shows again' do
+    FormPages.new(@console, HostileTexts::MARKUP).each do |said|
+      expect(browser.text).to match(said)
+      expect(foreign).to eq([])
+    end
+    expect(browser.messages.grep_v(/status of (400|409|412) /)).to eq([])
   end
 
   it 'runs no script of an address' do

@@ -16,10 +16,12 @@ class AccessDirectory
   attr_reader :server
 
   # @param kind [Class] of the server
+  # @param more [String] further lines for the database section of slapd.conf
   # @param options [Hash{Symbol => Object}] of the server
-  def initialize(kind, layout, **options)
-    more = { more: "database config\nrootdn #{CONFIG_DN}\nrootpw \"#{DirectoryServer::PASSWORD}\"\n" } if kind <= Slapd
-    @server = kind.new(layout: layout, limits: true, **(more || {}), **options)
+  def initialize(kind, layout, more: '', **options)
+    config = "#{more}database config\nrootdn #{CONFIG_DN}\nrootpw \"#{DirectoryServer::PASSWORD}\"\n"
+    options[:more] = config if kind <= Slapd
+    @server = kind.new(layout: layout, limits: true, **options)
     @stores = {}
   end
 
@@ -42,6 +44,12 @@ class AccessDirectory
   # @return [Hash{String => Object}] the options of the administrator's store
   def settings
     options(@server.class::ROOT_DN)
+  end
+
+  # @return [Hash{String => Object}] the options `access` of a site
+  def section
+    config = { 'config_dn' => CONFIG_DN, 'config_pw_file' => server.password_file }
+    { 'users_dn' => USERS_DN, 'roles_dn' => ROLES_DN }.merge(slapd? ? config : {})
   end
 
   # @return [Simpkv::Store] of the administrator

@@ -17,11 +17,7 @@ RSpec.shared_context 'with access control in a service' do |*arguments|
   end
 
   let(:access_server) { Slapd }
-  let(:access_options) do
-    config = { 'config_dn' => AccessDirectory::CONFIG_DN, 'config_pw_file' => @access.server.password_file }
-    { 'users_dn' => AccessDirectory::USERS_DN, 'roles_dn' => AccessDirectory::ROLES_DN,
-      **(@access.slapd? ? config : {}) }
-  end
+  let(:access_options) { @access.section }
   let(:backends) { { 'default' => { 'type' => 'ldap' }.merge(@access.settings) } }
   let(:options) { { 'backends' => backends, 'access' => access_options, 'server' => { 'index' => "#{@root}.index" } } }
   # Two users, of whom each has a role and a binding; nothing is applied.

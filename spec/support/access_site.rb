@@ -58,16 +58,9 @@ class AccessSite
   def parts
     store = @access.root
     names = Simpkv::Access::Names.new(AccessDirectory::USERS_DN, AccessDirectory::ROLES_DN)
-    directory = Simpkv::Access::Directory.new(store, @access.settings, names, options)
+    directory = Simpkv::Access::Directory.new(store, @access.settings, names, @access.section)
     backends = { 'default' => { 'type' => 'ldap' }.merge(@access.settings) }
     estate = Simpkv::Estate.new({ 'backends' => backends }) { store }
     [Simpkv::Access::State.new(estate), directory, Simpkv::Access::Passwords.new]
-  end
-
-  # @return [Hash{String => Object}] of `access`
-  def options
-    return {} unless @access.slapd?
-
-    { 'config_dn' => AccessDirectory::CONFIG_DN, 'config_pw_file' => @access.server.password_file }
   end
 end

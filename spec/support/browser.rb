@@ -47,6 +47,9 @@ class Browser
   # @return [Ferrum::Page]
   attr_reader :page
 
+  # @return [String] that of the last visit
+  attr_reader :path
+
   # @return [Array<String>] dialogs, errors and warnings of the pages since the last {#reset}, each with its page
   def messages
     settle
@@ -141,6 +144,16 @@ class Browser
   # @return [Browser] self
   def click(selector)
     follow { page.execute("document.querySelector(#{JSON.generate(selector)}).click()") }
+  end
+
+  # Enters a text into a field, in place of what it has.
+  #
+  # @param selector [String]
+  # @param text [String]
+  # @return [Browser] self
+  def fill(selector, text)
+    page.execute("document.querySelector(#{JSON.generate(selector)}).value = #{JSON.generate(text)}")
+    self
   end
 
   # @return [String] what a person reads on the page

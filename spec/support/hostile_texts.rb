@@ -20,6 +20,13 @@ class HostileTexts
     @store = store
   end
 
+  # @return [Hash{String => Hash}] a binding for {SampleAccess}, whose group has a name with markup. The names of users,
+  #   roles and bindings have none
+  def self.bindings
+    group = "cn=#{MARKUP.gsub(/["+,;<>\\]/) { |character| "\\#{character}" }},ou=teams,dc=simp"
+    { 'bindings' => { 'hostile' => { 'groups' => [group], 'roles' => ['shop-reader'] } } }
+  end
+
   # @return [void]
   def plant
     plant_runs

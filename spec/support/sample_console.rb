@@ -3,6 +3,7 @@
 require 'fileutils'
 require 'json'
 require 'uri'
+require_relative '../../examples/console/sample_access'
 require_relative '../../examples/console/sample_estate'
 require_relative 'browser'
 require_relative 'eventually'
@@ -37,22 +38,26 @@ class SampleConsole
 
   # Starts the service, which may change everything, and waits for the index of queries.
   #
+  # @param access [AccessDirectory, nil] the directory whose users and roles the site declares, as another backend
+  # @param more [Hash{String => Hash}] what it declares beyond {SampleAccess}
   # @return [SampleConsole] self
-  def start
-    serve(@site)
-    self
+  def start(access = nil, more = {})
+    return serve(@site) unless access
+
+    backends = @site['backends'].merge('directory' => backend(access))
+    section = access.section.merge('backend' => 'directory')
+    serve_declared(@site.merge('backends' => backends, 'access' => section), more)
   end
 
-  # Starts the service over a directory with the same data.
+  # Starts the service over a directory with the same data, and with declared users and roles.
   #
-  # @param directory [DirectoryServer]
+  # @param directory [AccessDirectory] with TLS
   # @return [SampleConsole] self
   def start_over(directory)
-    options = directory.options('type' => 'ldap', 'id' => 'console')
-    copy(Simpkv::Store.open('ldap', options.reject { |name, _| name == 'type' }))
+    copy(directory.root)
     index = File.join(@folder, 'index_of_directory')
-    serve(@site.merge('backends' => { 'default' => options }, 'server' => { 'index' => index }))
-    self
+    serve_declared(@site.merge('backends' => { 'default' => backend(directory) }, 'access' => directory.section,
+                               'server' => { 'index' => index }))
   end
 
   # Waits until the overview knows the state of all parts of the site.
@@ -86,6 +91,21 @@ class SampleConsole
 
   private
 
+  # @return [Hash{String => Object}] a backend in a directory: with TLS, its only server under two addresses, as if they
+  #   were two servers
+  def backend(directory)
+    server = directory.server
+    { 'type' => 'ldap' }.merge(directory.settings, 'ldap_uri' => [server.tls_uri, server.tcp_uri],
+                                                   'write_uri' => server.tls_uri,
+                                                   'tls_cacert' => server.certificates.cacert)
+  end
+
+  def serve_declared(site, more = {})
+    SampleAccess.apply(site, @folder, more)
+    serve(site)
+  end
+
+  # @return [SampleConsole] self
   def serve(site)
     @service = Service.new(site, '--bind', 'tcp://127.0.0.1:0', '--local-write').tap(&:start)
     query = URI.encode_www_form('query' => 'facts[count()] { name = "role" }')
@@ -93,6 +113,7 @@ class SampleConsole
       answer = @service.client.get("/pdb/query/v4?#{query}")
       answer.status == 200 && answer.data == [{ 'count' => @count }]
     end
+    self
   end
 
   def copy(directory)
@@ -100,7 +121,5 @@ class SampleConsole
       store.tree(folder)[:keys].map { |key, document| ["#{folder}/#{key}", document] }
     end
     directory.put_many(documents.to_h).each_value { |result| raise result if result.is_a?(Exception) }
-  ensure
-    directory.close
   end
 end
