@@ -19,7 +19,7 @@ Gem::Specification.new do |spec|
   spec.files = Dir['lib/simpkv.rb', 'lib/simpkv/**/*.{rb,bash,zsh,fish}',
                    'lib/puppet/{indirector,reports,face}/**/*.rb', 'ext/simpkv/*.{c,h,rb}',
                    'ext/core/{core.mk,configure}', 'ext/core/{include,src}/**/*.{c,h}',
-                   'schema/**/*.*', 'docs/*.{md,1,svg}', 'docs/schemas/**/*.{json,md}',
+                   'schema/**/*.*', 'docs/*.{md,1,5,svg}', 'docs/schemas/**/*.{json,md}',
                    'README.md', 'CHANGELOG.md', 'LICENSE'].sort - server
 
   if ENV['SIMPKV_GEM_PLATFORM'] == 'java'

@@ -4,13 +4,15 @@ require 'erb'
 require 'simpkv/config'
 require 'simpkv/config/site_file'
 
-# Writes the generated pages: docs/configuration.md from the definitions of the options, docs/simpkv.1 from the
-# commands, REFERENCE.md from the docstrings of the functions, docs/runbook.md from what the code can report.
+# Writes the generated pages: docs/configuration.md and docs/simpkv.yaml.5 from the definitions of the options,
+# docs/simpkv.1 from the commands, REFERENCE.md from the docstrings of the functions, docs/runbook.md from what the code
+# can report.
 module Documentation
   ROOT = File.expand_path('..', __dir__)
 
   # The pages, and the methods that make them.
-  PAGES = { 'docs/simpkv.1' => :manual, 'docs/configuration.md' => :configuration, 'docs/runbook.md' => :runbook,
+  PAGES = { 'docs/simpkv.1' => :manual, 'docs/simpkv.yaml.5' => :configuration_manual,
+            'docs/configuration.md' => :configuration, 'docs/runbook.md' => :runbook,
             'REFERENCE.md' => :reference }.freeze
 
   # The tables of docs/configuration.md.
@@ -46,6 +48,20 @@ module Documentation
     Manual.page
   end
 
+  # @return [String] docs/simpkv.yaml.5
+  def self.configuration_manual
+    require_relative 'configuration_manual'
+    roff(ConfigurationManual.of(configuration))
+  end
+
+  # @param page [String] Markdown of kramdown
+  # @return [String] the man page
+  def self.roff(page)
+    require 'kramdown/man'
+    # An option that is broken at a hyphen cannot be copied.
+    Kramdown::Document.new(page).to_man.sub(/^\.TH .*\n/) { |title| "#{title}.nr HY 0\n.ad l\n" }
+  end
+
   # @return [String] docs/runbook.md
   def self.runbook
     require_relative 'runbook'
@@ -61,14 +77,11 @@ module Documentation
   module Manual
     # @return [String] the page, in roff
     def self.page
-      require 'kramdown/man'
       require 'simpkv/cli/commands'
       template = File.read(File.join(__dir__, 'manual.md.erb'), encoding: 'UTF-8')
       sections = self.sections
       common = Simpkv::Cli::Command.new.switches.map { |switch| [switch.long, switch.desc] }
-      roff = Kramdown::Document.new(ERB.new(template, trim_mode: '-').result(binding)).to_man
-      # An option that is broken at a hyphen cannot be copied.
-      roff.sub(/^\.TH .*\n/) { |title| "#{title}.nr HY 0\n.ad l\n" }
+      Documentation.roff(ERB.new(template, trim_mode: '-').result(binding))
     end
 
     # @return [Array<Array(String, Array<Class>)>] the titles of the sections, and their commands

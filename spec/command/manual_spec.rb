@@ -9,8 +9,9 @@ RSpec.describe 'The manual of simpkv' do
   page = File.expand_path('../../docs/simpkv.1', __dir__)
 
   it 'gets no warning from man and groff', :tools do
-    [%W[man --warnings -E UTF-8 -l -Tutf8 -Z #{page}], %W[groff -man -ww -Z #{page}]].each do |command|
-      _, warnings, status = Open3.capture3(*command)
+    pages = [page, page.sub('simpkv.1', 'simpkv.yaml.5')]
+    [%w[man --warnings -E UTF-8 -l -Tutf8 -Z], %w[groff -man -ww -Z]].product(pages).each do |command, file|
+      _, warnings, status = Open3.capture3(*command, file)
       expect([warnings, status.exitstatus]).to eq(['', 0])
     end
   end
@@ -33,6 +34,15 @@ RSpec.describe 'The manual of simpkv' do
     codes = Simpkv::Cli::Failure.constants.map { |name| Simpkv::Cli::Failure.const_get(name) }.grep(Integer)
     expect(Simpkv::Cli::Failure::MEANINGS.keys).to match_array([0, *codes])
     expect(text[/EXIT STATUS.*?FILES/m].scan(/^\d+/).map(&:to_i)).to match_array([0, *codes])
+  end
+
+  it 'has a page about each option of simpkv.yaml, with its type, default and meaning', :tools do
+    text = simpkv!('man', 'simpkv.yaml', environment: { 'MANWIDTH' => '1000' }, process: true).force_encoding('UTF-8')
+    entries = text.gsub(/^ +/, '')
+    { 'softfail' => 'type: true or false; default: false', 'base_dn' => 'type: ' }.each do |option, fact|
+      expect(entries).to match(/^#{option}\b\s+.*#{fact}/)
+    end
+    expect(simpkv('man', 'x').to_a).to eq(['', "simpkv: there is no page 'x', only simpkv.yaml\n", 64])
   end
 
   # A constant HIDDEN of its own had hidden `stat`.
