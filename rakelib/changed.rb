@@ -58,7 +58,6 @@ module Changed
     'schema/' => %w[spec/integration/{schema,directory_setup}_spec.rb], 'bin/' => %w[spec/package/commands_spec.rb],
     'examples/console/' => %w[spec/console/{browser,markup}_spec.rb spec/package/commands_spec.rb],
     'rakelib/site' => %w[spec/console/site_spec.rb],
-    'examples/console/' => %w[spec/console/browser_spec.rb spec/package/commands_spec.rb],
     'examples/monitoring/' => %w[spec/server/monitoring_spec.rb spec/package/documentation_spec.rb],
     'rakelib/runbook' => %w[spec/command/runbook_spec.rb],
     'examples/' => %w[spec/package/commands_spec.rb], 'docs/high-availability.md' => %w[spec/availability],
