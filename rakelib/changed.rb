@@ -24,7 +24,8 @@ module Changed
                                      spec/command/{export_formats,import_{consul,eyaml,vault}}_spec.rb],
     'lib/simpkv/cli/commands/import_' => %w[spec/command/import_*_spec.rb],
     'lib/simpkv/cli' => %w[spec/command/{base,completion,errors,manual,schemas,stores}_spec.rb],
-    'docs/schemas/' => %w[spec/command/schemas_spec.rb], 'docs/backup.md' => %w[spec/command/backup_spec.rb],
+    'docs/schemas/' => %w[spec/command/schemas_spec.rb], 'docs/clients.md' => %w[spec/server/clients_spec.rb],
+    'docs/backup.md' => %w[spec/command/backup_spec.rb],
     'lib/simpkv/config' => %w[spec/unit/{config,isolation,option_table,site_file}_spec.rb
                               spec/conformance/options_spec.rb spec/functions/support_*_spec.rb],
     'lib/simpkv/document/rich_data' => %w[spec/functions/rich_data_spec.rb spec/conformance/values_spec.rb
