@@ -387,6 +387,16 @@ RSpec.describe 'The pages of nodes' do
     seen
   end
 
+  # The first was an internal error, and the second all of the record.
+  it 'have no page for a part that is named by no pointer' do
+    run('web1', exports: { 'host' => [{ 'title' => 'a', 'parameters' => { 'ip' => '192.0.2.1' } }] })
+    estate.nodes.declare('web1', 'classes' => ['ntp'])
+    %w[facts? classes?of=declared& resources?type=host&title=a&].product(%w[x x/ /x~ /~2 ~ %00 /]).each do |page, path|
+      expect([page, path, page("/nodes/web1/#{page}path=#{path}").status]).to eq([page, path, 404])
+    end
+    expect(page('/nodes/web1/classes?of=declared&path=/classes/0').status).to eq(200)
+  end
+
   it 'refuse what is no page, and name a node that does not exist' do
     run('web1')
     expect(text(page('/nodes/NoSuch'))).to include("there can be no node 'NoSuch': key 'NoSuch' contains unsupported")

@@ -1,8 +1,11 @@
 # frozen_string_literal: true
 
 require 'open3'
+require 'rack/mock'
+require 'simpkv/server'
 require_relative '../server/server_helper'
 require_relative '../support/console_pages'
+require_relative '../support/sample_console'
 
 RSpec.describe 'The pages of the console' do
   include ConsolePages
@@ -36,6 +39,112 @@ RSpec.describe 'The pages of the console' do
       status: 404, headers: include('content-type' => 'text/html; charset=utf-8'),
       body: include('there is no page /nodes/a/b/c/d')
     )
+  end
+
+  # Browsers got problems in JSON.
+  it 'say on a page that there is none, and to programs in JSON' do
+    %w[/nope /favicon.ico /node /nopes].each do |path|
+      expect(page(path)).to have_attributes(status: 404, headers: include('content-type' => 'text/html; charset=utf-8'))
+      expect(text(page(path))).to include("there is no page #{path}")
+      expect(client.get(path)).to have_attributes(status: 404, data: include('status' => 404))
+    end
+    expect(page('/v1/nope').headers).to include('content-type' => 'application/problem+json')
+  end
+
+  it 'show nothing of an internal error but the id of its line in the log' do
+    log = StringIO.new
+    service = observed(->(_) { raise 'pl4nted' }, log)
+    expect(service.call(request('/rules', 'text/html'))).to match([500, include('content-type' => include('text/html')),
+                                                                   include('line about it').and(include('id-1'))])
+    expect(service.call(request('/rules', '*/*'))).to match([500, include('content-type' => Simpkv::Server::Problem::TYPE),
+                                                             include('urn:request:id-1')])
+    expect(log.string).to match(/ id-1 internal error: RuntimeError at .*pages_spec\.rb/)
+  end
+
+  # A page of an error that fails was no answer.
+  it 'answer in JSON if the page of an error fails' do
+    allow(Simpkv::Server::Console).to receive(:application).and_return(->(_) { raise 'pl4nted' })
+    log = StringIO.new
+    expect(observed(->(_) { [200, {}, ['']] }, log).call(request('/rules', 'text/html')))
+      .to match([500, include('content-type' => Simpkv::Server::Problem::TYPE), include('internal error')])
+    expect(log.string.scan('id-1 internal error').length).to eq(2)
+  end
+
+  # @param api [#call]
+  # @return [#call] returns status, headers and text
+  def observed(api, log)
+    gate = Simpkv::Server::Gate.new(api, -> { Simpkv::Server::Rights.new([]) }, nil)
+    metrics = instance_double(Simpkv::Server::Metrics, observe: nil, error: nil)
+    app = Simpkv::Server::Observation.new(Simpkv::Server::Entrance.new(gate) { |pages| pages }, metrics, log)
+    lambda do |env|
+      status, headers, parts = app.call(env)
+      [status, headers, parts.to_a.join]
+    end
+  end
+
+  def request(path, accept)
+    connection = instance_double(Simpkv::Server::Connection, kind: :tcp, arrived: nil)
+    Rack::MockRequest.env_for(path, 'HTTP_ACCEPT' => accept, 'HTTP_HOST' => 'localhost',
+                                    'HTTP_X_REQUEST_ID' => 'id-1', Simpkv::Server::Connection::KEY => connection)
+  end
+
+  # Some of them had no page, and some had two addresses.
+  it 'have one address, without a slash at its end' do
+    { '/query/?query=nodes&x=%20' => '/query?query=nodes&x=%20', '/resources/' => '/resources', '/nodes/' => '/nodes',
+      '/console/wall/' => '/console/wall', '/nodes/a%3bb/facts/' => '/nodes/a%3bb/facts',
+      '/rules/test/' => '/rules/test', '/nope/' => '/nope' }.each do |path, to|
+      expect(page(path)).to have_attributes(status: 301, headers: include('location' => to))
+    end
+    expect(page('/keys/').status).to eq(200)
+    expect(send_form('/rules/test/', {}).status).to eq(403)
+  end
+
+  # Numbers of rows that were not UTF-8 ended in an internal error.
+  it 'refuse parameters that are not UTF-8' do
+    paths = SampleConsole.paths.map { |path| path.sub(/\?.*/, '') }.uniq
+    expect(paths.length).to be > 30
+    paths.product(parameters).each do |path, name|
+      answer = page("#{path}?#{name}=%ff")
+      expect([path, name, answer.status, text(answer)]).to match([path, name, 400, /malformed query/])
+    end
+    %w[limit[]=1 offset[x]=1 limit[]=%ff a%ff=1 a[%ff]=1].each do |query|
+      expect(page("/nodes?#{query}").status).to eq(400)
+    end
+    expect(service.log).not_to include('internal error')
+  end
+
+  # @return [Array<String>] those that the source reads, and one that it does not
+  def parameters
+    sources = Dir[File.expand_path('../../lib/simpkv/server/console/**/*.rb', __dir__)].map { |file| File.read(file) }
+    single = sources.join.scan(/(?:given|number|key_parameter|GET\.delete)\(?\[?'(\w+)'/).flatten
+    several = sources.join.scan(/%w\[([\w ]+)\]\.(?:map|to_h) \{ \|name\| \[?(?:name, )?(?:given|key_parameter)/)
+    names = [*single, *several.flat_map { |list| list.first.split }, *Simpkv::Server::Console::Rules::TRIAL].uniq
+    expect(names).to include('offset', 'limit', 'q', 'environment', 'path', 'do', 'from', 'certname')
+    [*names, 'other']
+  end
+
+  it 'refuse fields that are not UTF-8' do
+    token = page('/rules/test').body[/name="_token" value="(\h+)"/, 1]
+    { '/rules/test' => %w[certname facts record rules text], '/rules/new' => %w[text], '/rules/import' => %w[text],
+      '/keys/?do=new' => %w[name format value sensitive metadata expires history etag],
+      '/keys/a?do=show' => %w[version], '/keys/a?do=restore' => %w[version expires etag],
+      '/keys/a/?do=delete' => %w[name] }.each do |path, names|
+      names.product(fields(token)).each do |name, (type, body)|
+        body = body.gsub('NAME', name)
+        answer = exchange("POST #{path}", { 'Content-Type' => type, 'Content-Length' => body.bytesize }, body)
+        expect([path, answer.status, answer.body]).to match([path, 400, /the field &#39;#{name}&#39; must be a/])
+      end
+    end
+    expect(service.log).not_to include('internal error')
+  end
+
+  # @return [Array<Array(String, String)>] types and forms with the field NAME
+  def fields(token)
+    part = "--x\r\nContent-Disposition: form-data; name="
+    latin = "#{part}_token\r\n\r\n#{token}\r\n#{part}NAME\r\n" \
+            "Content-Type: text/plain; charset=iso-8859-1\r\n\r\n\xe4\r\n--x--\r\n"
+    [['application/x-www-form-urlencoded', "_token=#{token}&NAME=%ff"],
+     ['application/x-www-form-urlencoded', "_token=#{token}&NAME[x]=1"], ['multipart/form-data; boundary=x', latin.b]]
   end
 
   # A client of the API gets a problem in JSON for the same request.

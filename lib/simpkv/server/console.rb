@@ -72,6 +72,7 @@ module Simpkv
         check_method
         check_parameters
         check_form if r.post?
+        leave_slash unless r.post?
         r.root { overview }
         r.hash_branches('')
       end
@@ -98,11 +99,34 @@ module Simpkv
                           'allow' => METHODS.join(', '))
       end
 
-      # @raise [Problem] the query of the address cannot be read
+      # @raise [Problem] the query of the address cannot be read, or is not UTF-8
       def check_parameters
-        request.GET
+        malformed_query unless utf8?(request.GET)
       rescue Rack::BadRequest, ArgumentError
+        malformed_query
+      end
+
+      def malformed_query
         raise Problem.new(400, 'malformed query'), cause: nil
+      end
+
+      # @param data [Object] of Rack
+      # @return [Boolean] whether all texts of it are UTF-8, so that pages can show them and compare with them
+      def utf8?(data)
+        case data
+        when String then data.encoding == Encoding::UTF_8 && data.valid_encoding?
+        when Enumerable then data.to_a.flatten.all? { |member| utf8?(member) }
+        else true
+        end
+      end
+
+      # A page has one address. Only those of folders of keys have a slash at their end.
+      def leave_slash
+        segments = env.fetch(Gate::SEGMENTS)
+        return if segments.empty? || segments.first == 'keys' || !request.path_info.end_with?('/')
+
+        query = request.query_string
+        request.redirect("#{Api.path(*segments)}#{"?#{query}" unless query.empty?}", 301)
       end
 
       # @return [Api] the API, asked as the caller of the page
@@ -123,6 +147,11 @@ module Simpkv
       # @return [String] of simpkv
       def version
         VERSION
+      end
+
+      # @return [String] the id of the request in the log
+      def request_id
+        env.fetch(Observation::ID)
       end
 
       # @return [Caller]

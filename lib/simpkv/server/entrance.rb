@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/server/application'
 require 'simpkv/server/console'
 require 'simpkv/server/gate'
 
@@ -8,12 +9,13 @@ module Simpkv
     # Sends requests for pages to the {Console}, and all others to the API. A middleware of Rack after {Observation}.
     #
     # Everybody who can connect gets the pages themselves. What they show comes from requests that the console sends to
-    # the API with the caller's rights. A request that is refused before it comes to a page has a page as its answer, if
-    # it comes from a browser.
+    # the API with the caller's rights. A browser gets a page also where there is none, and for an error.
     class Entrance
-      # The pages beside the first one. The API has other paths.
+      # The pages beside the first one.
       PAGES = %r{\A/(?:console|nodes|facts|resources|query|keys|rules|access)(?:/|\z)}.freeze
-      private_constant :PAGES
+      # The first segments of the paths of the API.
+      API = Application.hash_branches.fetch('').keys.freeze
+      private_constant :PAGES, :API
 
       # @param gate [Gate] of the API
       # @param limit [#call] wraps an application so that its bodies have a limit
@@ -30,15 +32,18 @@ module Simpkv
         page?(env) ? visit(env) : @gate.call(env)
       end
 
+      # @param env [Hash{String => Object}] of a request that was refused, or has failed
+      # @param problem [Problem]
+      # @return [Array, nil] the response for a person; nil for a program
+      def refuse(env, problem)
+        @console.call(env.merge(Console::REFUSED => problem)) if page?(env) && html?(env)
+      end
+
       private
 
       def visit(env)
         @gate.identify(env)
         @pages.call(env)
-      rescue Problem, Error => e
-        raise unless html?(env)
-
-        @console.call(env.merge(Console::REFUSED => Problem.of(e)))
       end
 
       def html?(env)
@@ -48,7 +53,7 @@ module Simpkv
       # Clients of the API find its versions at the root, and browsers the first page.
       def page?(env)
         path = env.fetch('PATH_INFO')
-        path == '/' ? html?(env) : path.match?(PAGES)
+        path.match?(PAGES) || (html?(env) && !API.include?(path[%r{\A/[^/]*}]))
       end
     end
   end

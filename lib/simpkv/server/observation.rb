@@ -27,7 +27,7 @@ module Simpkv
         { 'x-request-id' => id, **HEADERS }
       end
 
-      # @param app [#call] the next step
+      # @param app [#call, #refuse] the next step; see {Entrance#refuse}
       # @param metrics [Metrics]
       # @param log [IO]
       def initialize(app, metrics, log)
@@ -59,6 +59,14 @@ module Simpkv
         @metrics.error(e)
         place = "#{e.class} at #{e.backtrace&.first}" unless e.is_a?(Problem) || e.is_a?(Error) || e.is_a?(ConfigError)
         puts(id, "internal error: #{place}") if place
+        refuse(env, id, problem)
+      end
+
+      # An error of the page about an error is no second one: the client gets the first one.
+      def refuse(env, id, problem)
+        @app.refuse(env, problem) || problem.response(id, env['PATH_INFO'].to_s)
+      rescue StandardError, SystemStackError => e
+        puts(id, "internal error: #{e.class} at #{e.backtrace&.first}")
         problem.response(id, env['PATH_INFO'].to_s)
       end
 

@@ -26,13 +26,15 @@ module Simpkv
 
       # Seconds after which a client may ask a store again that could not be reached.
       RETRY_AFTER = '5'
-      private_constant :FORMS, :TITLES, :STATUSES
+      # What a client learns of an unexpected error.
+      INTERNAL = 'internal error: the log of the service has a line about it, with the id of this request'
+      private_constant :FORMS, :TITLES, :STATUSES, :INTERNAL
 
       # @return [Integer] the status of HTTP
       attr_reader :status
 
       # @param error [Exception]
-      # @return [Problem] the problem for it. An unexpected error shows its class only: its message may have a value
+      # @return [Problem] the problem for it. It shows nothing of an unexpected error, whose message may have a value
       def self.of(error)
         case error
         when Problem then error
@@ -41,7 +43,7 @@ module Simpkv
           new(status || 500, error.message)
         when MissingStoreError then new(503, error.message)
         when ConfigError then new(500, error.message)
-        else new(500, "internal error: #{error.class.name}. The log of the service has its place")
+        else new(500, INTERNAL)
         end
       end
 

@@ -22,7 +22,7 @@ module Simpkv
       private_constant :Access
 
       hash_branch('', 'access') do |r|
-        r.is(['', true]) do
+        r.is do
           at('/access')
           r.get { declared_page('users') }
         end

@@ -64,9 +64,9 @@ module Simpkv
         # @raise [Problem] it is no text
         def field(name)
           value = request.POST[name]
-          return value.to_s if value.nil? || (value.is_a?(String) && value.valid_encoding?)
+          return value.to_s if value.nil? || (value.is_a?(String) && utf8?(value))
 
-          raise Problem.new(400, "the field '#{name}' must be a text")
+          raise Problem.new(400, "the field '#{name}' must be a text in UTF-8")
         end
       end
     end

@@ -106,7 +106,7 @@ module Simpkv
         # @raise [Problem] it is no text
         def given(name)
           value = request.GET[name]
-          return value.to_s if value.nil? || (value.is_a?(String) && value.valid_encoding?)
+          return value.to_s if value.nil? || value.is_a?(String)
 
           raise Problem.new(400, "the parameter '#{name}' must be a text")
         end
@@ -115,8 +115,9 @@ module Simpkv
         # @param default [Integer]
         # @param range [Range<Integer>]
         # @return [Integer] it, in this range
+        # @raise [Problem] see {#given}
         def number(name, default, range)
-          text = request.GET[name].to_s
+          text = given(name)
           text.match?(/\A\d{1,9}\z/) ? Integer(text, 10).clamp(range.begin, range.end || MOST) : default
         end
 

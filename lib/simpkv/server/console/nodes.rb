@@ -22,10 +22,10 @@ module Simpkv
       private_constant :NODE_TABS, :NODE_BELOW, :NODE_ROWS, :NODE_ENVIRONMENTS, :NODE_TEXT
 
       hash_branch('', 'nodes') do |r|
-        r.is(['', true]) { r.get { nodes_page } }
+        r.is { r.get { nodes_page } }
         r.on(String) do |certname|
           @certname = certname
-          r.is(['', true]) { r.get { node_page } }
+          r.is { r.get { node_page } }
           r.is('reports', String) { |hash| r.get { node_report_page(hash) } }
           r.is('deactivate') do
             r.get { node_deactivate_page }

@@ -16,7 +16,7 @@ module Simpkv
       private_constant :RULE_CHANGES
 
       hash_branch('', 'rules') do |r|
-        r.is(['', true]) do
+        r.is do
           at('/rules')
           r.get { rules_page }
         end
@@ -25,7 +25,7 @@ module Simpkv
           r.get { rule_tool(name) }
           r.post { send_rule_tool(name) }
         end
-        r.is(String, ['', true]) do |uuid|
+        r.is(String) do |uuid|
           at('/rules/{uuid}')
           r.get { rule_page(rule_of_store(uuid)) }
         end

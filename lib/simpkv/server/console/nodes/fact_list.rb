@@ -5,7 +5,7 @@ require 'simpkv/document/json_pointer'
 module Simpkv
   module Server
     class Console < Roda
-      # The facts of a node, as a list of their parts, of which a person looks for some.
+      # The facts of a node, as a list of their parts, of which a person looks for some; or other data with parts.
       class FactList
         # - `path`: in words, such as `os.release.major`
         # - `pointer`: see {JsonPointer}
@@ -30,14 +30,18 @@ module Simpkv
         def at(pointer)
           return @facts if pointer.empty?
 
+          missing unless JsonPointer.valid?(pointer)
           JsonPointer.parts(pointer).reduce(@facts) do |data, name|
-            raise Problem.new(404, 'these facts have no such part') unless JsonPointer.member?(data, name)
-
+            missing unless JsonPointer.member?(data, name)
             JsonPointer.member(data, name)
           end
         end
 
         private
+
+        def missing
+          raise Problem.new(404, 'there is no such part')
+        end
 
         def parts
           found = []

@@ -20,6 +20,8 @@ module Simpkv
 
         rule_test_page(form, Rules::Outcome.new(tried_outcome(form)))
       rescue *Rules::ERRORS => e
+        raise if form.nil?
+
         rule_test_page(form, nil, Problem.of(e))
       end
 
