@@ -43,14 +43,15 @@ class SampleEstate
       'estate' => OPTIONS, 'server' => { 'index' => File.join(folder, 'index') } }
   end
 
-  # Makes the store of such a site.
+  # Makes the store of a site in files, and fills it; or fills that of one in a directory.
   #
-  # @param site [Hash] of {site}
+  # @param site [Hash] its configuration
   # @param count [Integer] of nodes
   # @param reports [Integer] of each node
   # @return [void]
   def self.make(site, count, reports: OPTIONS['reports'])
-    Simpkv::Store.open('file', site.dig('backends', 'default').slice('root_path')).close
+    root = site.dig('backends', 'default', 'root_path')
+    Simpkv::Store.open('file', 'root_path' => root).close if root
     new(Simpkv::Estate.new(site)).fill(count, reports)
   end
 

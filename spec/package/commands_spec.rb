@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'fileutils'
+require 'net/http'
 require 'open3'
 require 'tmpdir'
 require_relative '../support/packages'
@@ -78,10 +79,18 @@ RSpec.describe 'A rake task that needs the gems of the group lint' do
 end
 
 RSpec.describe 'bin/demo' do
+  # The command, and the environment of a demo whose files are in that folder.
+  def command(*arguments)
+    [File.join(Packages::ROOT, 'bin/demo'), *arguments]
+  end
+
+  def environment(folder)
+    { 'TMPDIR' => folder, 'SIMPKV_GEMS' => Bundler.settings[:path], 'CFLAGS' => nil }
+  end
+
   # @return [String] what a demo prints, with long lines in one piece
   def demo(kind, folder)
-    said = Packages.run(File.join(Packages::ROOT, 'bin/demo'), kind,
-                        environment: { 'TMPDIR' => folder, 'SIMPKV_GEMS' => Bundler.settings[:path], 'CFLAGS' => nil })
+    said = Packages.run(*command(kind), environment: environment(folder))
     expect(said.lines.map { |line| line.chomp.length }.max).to be <= 120
     said.gsub(/\n {8,}/, ' ')
   end
@@ -126,7 +135,24 @@ RSpec.describe 'bin/demo' do
       said = demo('console', folder)
       pages = File.readlines(File.join(Packages::ROOT, 'examples/console/pages.txt'), chomp: true).grep_v(/\A#/)
       expect(said.scan(/^  200 (.*)$/).flatten).to eq(pages)
-      expect(said).to include('The service is stopped.')
+      expect(said).to include('The service and both servers are stopped.')
+      expect(Dir.children(folder)).to eq([])
+    end
+  end
+
+  it 'serves the pages of the console in the background until SIGTERM, and removes what it has made' do
+    Dir.mktmpdir do |folder|
+      said = +''
+      status = Packages.start(*command('console', '--serve'), environment: environment(folder)) do |output|
+        said << (output.gets || raise(said)) until said =~ /^Open (\S+)/
+        page = Net::HTTP.get(URI("#{Regexp.last_match(1)}nodes"), 'Accept' => 'text/html')
+        expect(page).to include('1 to 50 of 200')
+      ensure
+        Process.kill(:TERM, output.pid)
+        said << output.read
+      end
+      expect(status.exitstatus).to eq(0)
+      expect(said).to end_with("The service and both servers are stopped.\n")
       expect(Dir.children(folder)).to eq([])
     end
   end

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'English'
 require 'fileutils'
 require 'open3'
 require 'rbconfig'
@@ -59,10 +60,25 @@ module Packages
 
   # @return [Array(String, Boolean)] the output of a command, and whether it succeeds
   def self.try(*command, environment: {}, folder: '/')
-    clean = ENV.select { |name, _| name.start_with?('BUNDLE', 'RUBY', 'GEM', 'SIMPKV_') }.transform_values { nil }
-    output, status = Open3.capture2e(clean.merge(ENVIRONMENT, environment), *command, chdir: folder)
+    output, status = Open3.capture2e(clean(environment), *command, chdir: folder)
     [output, status.success?]
   end
+
+  # Starts a command, which has no terminal, and waits for its end after the block.
+  #
+  # @yieldparam output [IO] of the command, with `pid`
+  # @return [Process::Status]
+  def self.start(*command, environment: {}, folder: '/', &block)
+    IO.popen(clean(environment), command, err: %i[child out], chdir: folder, &block)
+    $CHILD_STATUS
+  end
+
+  # @return [Hash{String => String, nil}] the environment of commands
+  def self.clean(environment)
+    ENV.select { |name, _| name.start_with?('BUNDLE', 'RUBY', 'GEM', 'SIMPKV_') }.transform_values { nil }
+       .merge(ENVIRONMENT, environment)
+  end
+  private_class_method :clean
 
   # @return [String] the folder into which the command of docs/install.md put the gem for MRI, once for all examples
   def self.installed_in_mri
