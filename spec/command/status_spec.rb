@@ -79,12 +79,36 @@ RSpec.describe 'simpkv status' do
   it 'is unknown to Nagios if the configuration or the command line is wrong' do
     estate_options['reprots'] = 3
     expect(status('--format', 'nagios')).to have_attributes(code: 3, out: /\ASIMPKV UNKNOWN - .*'reprots'/)
-    expect(status('--lag-warning', 'soon', '--format=nagios'))
-      .to have_attributes(code: 3, out: /\ASIMPKV UNKNOWN - invalid argument: --lag-warning/)
+    # Abbreviated, it was 64.
+    ['--format=nagios', '--form=nagios', '--fo=nag'].each do |option|
+      expect(status('--lag-warning', 'soon', option))
+        .to have_attributes(code: 3, out: /\ASIMPKV UNKNOWN - --lag-warning must be a number of seconds, .* as 14d/)
+    end
+    expect(status('--lag-warning', 'soon', '--fo', 'nagios').code).to eq(3)
     expect(status('--lag-warning', 'soon')).to have_attributes(code: 64, out: '')
     expect(status('--parts', 'servers,keys'))
       .to have_attributes(code: 64, err: /there is no part 'keys': expected some of nodes, .*expiring_keys/)
     expect(status('--parts=')).to have_attributes(code: 64)
+  end
+
+  # The JSON was printed, and the format had no effect.
+  it 'refuses a format together with JSON or YAML' do
+    expect(status('--format', 'nagios', '-o', 'json'))
+      .to have_attributes(code: 3, out: /\ASIMPKV UNKNOWN - --format nagios .* --output json/)
+    expect(status('--format', 'prometheus', '-o', 'yaml'))
+      .to have_attributes(code: 64, out: '', err: /--format prometheus .* --output yaml/)
+    expect(status('--format', 'nagios', '-o', 'table')).to have_attributes(code: 0, out: /\ASIMPKV OK/)
+  end
+
+  it 'refuses a time limit that nothing can keep, and numbers below 0' do
+    { '--timeout' => %w[0 -1 x], '--watch' => %w[0 -1 x], '--failed-warning' => %w[-1 x 1.5],
+      '--latency-critical' => %w[-1], '--certificate-warning' => %w[0 -1d] }.each do |name, values|
+      values.each do |value|
+        expect(status("#{name}=#{value}"))
+          .to have_attributes(code: 64, out: '', err: /#{name} must be a (?:whole )?number/)
+      end
+    end
+    expect(simpkv('ping', '--count', '0')).to have_attributes(code: 64, err: /--count must be a whole number from 1/)
   end
 
   it 'replaces a file with metrics in the form of Prometheus at once' do
@@ -149,6 +173,12 @@ RSpec.describe 'simpkv status' do
     expect(client_certificate)
       .to match(['critical', /\AThe certificate CN=.* \('tls_cert' of the .*\) expires in 2 days/])
     expect(client_certificate('--certificate-critical', '2d').first).to eq('warning')
+    # 71h were 2 days, and 12h none.
+    expect(client_certificate('--certificate-critical', '73h').first).to eq('critical')
+    expect(client_certificate('--certificate-critical', '71h').first).to eq('warning')
+    File.write(cert, File.read(certificates.issue(days: 1.0 / 24).first))
+    expect(client_certificate('--certificate-critical', '12h'))
+      .to match(['critical', /\AThe certificate CN=.* expires in less than a day/])
     expect(status('--parts', 'certificates').out).to match(/ldap +tls_cacert +CN=/)
     File.write(certificates.cacert, File.read(certificates.cacert) * 11)
     expect(status('--parts', 'certificates').out).not_to include('tls_cacert')

@@ -76,9 +76,10 @@ module CommandSchemas
     end
 
     # @return [Boolean] whether it is a command of simpkv (specs define others) and does not print an export, which is
-    #   the same without -o json
+    #   the same without -o json, or why it refuses -o json in the form of Nagios
     def ours?(command, words)
-      return false if command.title == 'export' && words.include?('-')
+      others = { 'export' => '-', 'status' => 'nagios' }
+      return false if words.include?(others[command.title])
 
       files(command).first.to_s.start_with?(File.expand_path('../../lib', __dir__))
     end

@@ -3,6 +3,7 @@
 require 'optparse'
 require 'simpkv/cli/configuration'
 require 'simpkv/cli/output'
+require 'simpkv/config/coercion'
 
 module Simpkv
   module Cli
@@ -183,6 +184,21 @@ module Simpkv
         wanted = self.class::ARGUMENTS.empty? ? 'no arguments' : self.class::ARGUMENTS
         raise Failure.new("simpkv #{self.class.title} takes #{wanted}, not #{operands.length} of them " \
                           "(simpkv #{self.class.title} --help)", Failure::USAGE)
+      end
+
+      # The message quotes nothing: the text may be a password behind a wrong option.
+      #
+      # @param name [String] of the option
+      # @param type [Symbol, Range] see {Coercion.convert}
+      # @param text [String] as it is typed
+      # @return [Object] the converted value
+      # @raise [Failure]
+      def converted_option(name, type, text)
+        value = Coercion.convert(type, text)
+        return value unless value.nil?
+
+        raise Failure.new("#{name} must be #{Coercion.needed(type)} (simpkv #{self.class.title} --help)",
+                          Failure::USAGE)
       end
 
       # @return [String, nil] the environment that the command line names

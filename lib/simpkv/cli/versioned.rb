@@ -21,14 +21,6 @@ module Simpkv
         end
       end
 
-      # The message quotes nothing: the text may be a password behind a wrong option.
-      def converted_option(name, type, text)
-        value = Coercion.convert(type, text)
-        return value unless value.nil?
-
-        raise Failure.new("#{name} must be #{Coercion.needed(type)}", Failure::USAGE)
-      end
-
       # @param store [Store]
       # @return [Store, VersionedStore] the store for documents that replace others
       def versioned(store)

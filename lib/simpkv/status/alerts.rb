@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'time'
 require 'simpkv/status/compilers'
 
 module Simpkv
@@ -20,7 +21,8 @@ module Simpkv
       LEVELS = %w[critical unknown warning].freeze
       # The most about servers, and about certificates.
       MOST = 10
-      private_constant :MOST
+      DAY = 86_400
+      private_constant :MOST, :DAY
 
       # - `level`: `critical` (something is broken now), `unknown` (a part cannot be read) or `warning`
       # - `about`: `failed`, `overdue`, or the name of a part of the state; nil for a part that cannot be read
@@ -132,7 +134,7 @@ module Simpkv
         latency(uri, server['latency_ms']) if server['latency_ms']
         lag(uri, server['lag_seconds']) if server['lag_seconds']
         comparison(uri, server['lag']) if server['lag']
-        certificate("of the server #{uri}", server['certificate_days']) if server['certificate_days']
+        certificate("of the server #{uri}", *server.values_at('certificate_days', 'certificate_ends'))
       end
 
       def latency(uri, milliseconds)
@@ -153,21 +155,28 @@ module Simpkv
         add('critical', nil, "The server #{uri} differs from the first one by #{count(differences, 'key')}.")
       end
 
-      def certificate(whose, days)
-        text = days.negative? ? 'has expired' : "expires in #{count(days, 'day')}"
-        add(low(days, :certificate), nil, "The certificate #{whose} #{text}.")
+      # @param days [Integer, nil] until the end, as whole days; nil for no certificate
+      # @param ends [String, nil] the exact time
+      def certificate(whose, days, ends)
+        return unless days
+
+        text = days.zero? ? 'expires in less than a day' : "expires in #{count(days, 'day')}"
+        text = 'has expired' if days.negative?
+        left = ends ? (Time.iso8601(ends) - Time.now) / DAY : days
+        add(low(left, :certificate), nil, "The certificate #{whose} #{text}.")
       end
 
       def service(part)
         part['certificates'].each do |each|
-          certificate("#{each['subject']} ('#{each['option']}' of the service)", each['days'])
+          certificate("#{each['subject']} ('#{each['option']}' of the service)", *each.values_at('days', 'expires'))
         end
       end
 
       def certificates(part)
         most('certificates of backends', 'certificates') do
           part['certificates'].each do |each|
-            certificate("#{each['subject']} ('#{each['option']}' of the backend '#{each['backend']}')", each['days'])
+            certificate("#{each['subject']} ('#{each['option']}' of the backend '#{each['backend']}')",
+                        *each.values_at('days', 'expires'))
           end
         end
       end

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'time'
 require 'simpkv/backend'
 require 'simpkv/status/replication'
 
@@ -34,8 +35,9 @@ module Simpkv
       #
       # @return [Array<Hash{String => Object}>] of each server of each backend `backend`, `uri`, `writes` (whether it
       #   takes writes), `state` (`up`, or `down` with `error`), `latency_ms` of a read, and `certificate_days`, the
-      #   whole days until its certificate expires, or nil without TLS. If the directory has several servers, also
-      #   `lag_seconds` (see {Replication.lag}), or `lag_unknown`, the reason why it is not known
+      #   whole days until its certificate expires (and `certificate_ends`, the time), or nil without TLS. If the
+      #   directory has several servers, also `lag_seconds` (see {Replication.lag}), or `lag_unknown`, the reason why it
+      #   is not known
       def all
         threads = @backends.map { |backend| Thread.new { servers(backend) } }
         threads.each { |thread| thread.report_on_exception = false }
@@ -72,7 +74,7 @@ module Simpkv
           LdapAccess.base(store)
           latency = Array.new(READS) { milliseconds { LdapAccess.base(store) } }.min
           yield store if uris.length > 1
-          { 'state' => 'up', 'latency_ms' => latency, 'certificate_days' => certificate_days(uri) }
+          { 'state' => 'up', 'latency_ms' => latency }.merge(certificate(uri))
         end
       rescue Error, ConfigError => e
         { 'state' => 'down', 'error' => e.message }
@@ -130,10 +132,12 @@ module Simpkv
         ((Clock.now - before) * 1000).round(2)
       end
 
-      def certificate_days(uri)
+      def certificate(uri)
         servers = Simpkv.stats['pools'].flat_map { |pool| pool['servers'] }.select { |server| server['uri'] == uri }
         ends = servers.map { |server| (server['tls'] || {})['certificate_ends'] }.compact.max
-        ends && (ends - Time.now.to_i).div(DAY)
+        return { 'certificate_days' => nil } unless ends
+
+        { 'certificate_days' => (ends - Time.now.to_i).div(DAY), 'certificate_ends' => Time.at(ends).utc.iso8601 }
       end
     end
   end

@@ -42,7 +42,9 @@ module Simpkv
 
         def define(parser)
           @count = 20
-          parser.on('--count N', Integer, 'how often to ask (20)') { |number| @count = number.clamp(1, 1_000_000) }
+          parser.on('--count N', 'how often to ask (20)') do |text|
+            @count = converted_option('--count', 1..1_000_000, text)
+          end
         end
 
         # The first call connects and binds.

@@ -42,19 +42,21 @@ module Simpkv
                   'unknown' => Failure::UNKNOWN }.freeze
         CLEAR = "\e[H\e[2J"
         DAY = 86_400
-        private_constant :FORMATS, :CODES, :CLEAR, :DAY
+        NUMBERS = (0..999_999_999).freeze
+        private_constant :FORMATS, :CODES, :CLEAR, :DAY, :NUMBERS
 
         # Nagios takes other codes than its own for a state that is worse than unknown.
         def perform(arguments)
           super
-        rescue Failure, Simpkv::Error, ConfigError => e
-          raise unless arguments.join(' ').match?(/--format[ =]nagios/)
+        rescue Failure, Simpkv::Error, ConfigError, SystemCallError => e
+          raise unless nagios?(arguments)
 
           puts(Nagios.unknown(e.message))
           Failure::UNKNOWN
         end
 
         def run
+          check_output
           return prometheus if @format == 'prometheus'
 
           refuse('--to needs --format prometheus') if @to
@@ -65,47 +67,53 @@ module Simpkv
 
         private
 
+        # The option may be abbreviated, and behind the one that is wrong.
+        def nagios?(arguments)
+          arguments.each_with_index.any? do |word, index|
+            name, format = word.split('=', 2)
+            format ||= arguments[index + 1].to_s
+            name.to_s.start_with?('--fo') && '--format'.start_with?(name) && format.match?(/\An/)
+          end
+        end
+
         def define(parser)
           @limits = {}
           @timeout = 30
           @parts = Simpkv::Status::Parts::PERIODS.keys
-          parser.on('--watch [SECONDS]', Float, 'repeat, every 5 seconds') do |number|
-            @seconds = [number || 5, 0.1].max
+          parser.on('--watch [SECONDS]', 'repeat, every 5 seconds') do |text|
+            @seconds = [converted_option('--watch', :duration, text || 5), 0.1].max
           end
           parser.on('--format FORMAT', FORMATS, 'nagios or prometheus') { |format| @format = format }
           parser.on('--to FILE', 'with prometheus: the file to replace') { |file| @to = file }
           parser.on('--parts PART,...', Array, "some of #{@parts.join(', ')}") { |names| @parts = checked(names) }
-          parser.on('--timeout SECONDS', Float, 'the time limit of a part (30)') { |number| @timeout = number }
+          parser.on('--timeout SECONDS', 'the time limit of a part (30)') do |text|
+            @timeout = converted_option('--timeout', :duration, text)
+          end
           define_limits(parser)
         end
 
         def define_limits(parser)
-          limit(parser, 'certificate', 'TIME', 'a certificate expires in less (30d; 7d)') { |text| days(text) }
-          limit(parser, 'lag', 'TIME', 'a server lags behind by so much (1m; 15m)') { |text| duration(text) }
-          limit(parser, 'latency', 'MS', 'a read takes so many ms (1000; none)') { |text| whole(text) / 1000.0 }
-          limit(parser, 'failed', 'N', 'the last run failed on so many nodes (1; none)') { |text| whole(text) }
-          limit(parser, 'overdue', 'N', 'so many nodes were not seen for a day (1; none)') { |text| whole(text) }
+          limit(parser, 'certificate', 'TIME', 'a certificate expires in less (30d; 7d)') { |seconds| days(seconds) }
+          limit(parser, 'lag', 'TIME', 'a server lags behind by so much (1m; 15m)')
+          limit(parser, 'latency', 'MS', 'a read takes so many ms (1000; none)') { |number| number / 1000.0 }
+          limit(parser, 'failed', 'N', 'the last run failed on so many nodes (1; none)')
+          limit(parser, 'overdue', 'N', 'so many nodes were not seen for a day (1; none)')
         end
 
         def limit(parser, name, argument, text)
+          type = argument == 'TIME' ? :lifetime : NUMBERS
           %w[warning critical].each do |level|
             about = level == 'warning' ? "a warning if #{text}" : 'the same for critical'
-            parser.on("--#{name}-#{level} #{argument}", about) { |value| @limits[:"#{name}_#{level}"] = yield(value) }
+            option = "--#{name}-#{level}"
+            parser.on("#{option} #{argument}", about) do |given|
+              value = converted_option(option, type, given)
+              @limits[:"#{name}_#{level}"] = block_given? ? yield(value) : value
+            end
           end
         end
 
-        def days(text)
-          duration(text) / DAY
-        end
-
-        def duration(text)
-          Coercion.convert(:lifetime, text) || raise(OptionParser::InvalidArgument, text)
-        end
-
-        def whole(text)
-          Integer(text, 10).tap { |number| raise OptionParser::InvalidArgument, text if number.negative? }
-        rescue ArgumentError
-          raise OptionParser::InvalidArgument, text
+        def days(seconds)
+          (seconds % DAY).zero? ? seconds / DAY : seconds.fdiv(DAY)
         end
 
         def checked(names)
@@ -114,6 +122,12 @@ module Simpkv
           return names if names.any? && wrong.empty?
 
           refuse("--parts: there is no part '#{wrong.first}': expected some of #{parts.join(', ')}")
+        end
+
+        def check_output
+          return if @format.nil? || @flags[:output] == 'table'
+
+          refuse("--format #{@format} does not go with --output #{@flags[:output]}: leave out one of them")
         end
 
         def refuse(message)

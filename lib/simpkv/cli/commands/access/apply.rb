@@ -46,10 +46,8 @@ module Simpkv
 
           def define(parser)
             define_prune(parser)
-            parser.on('--watch SECONDS', Integer, 'apply again and again, with this time in between') do |seconds|
-              raise OptionParser::InvalidArgument, seconds.to_s unless seconds.positive?
-
-              @seconds = seconds
+            parser.on('--watch SECONDS', 'apply again and again, with this time in between') do |text|
+              @seconds = converted_option('--watch', :duration, text)
             end
           end
 

@@ -37,10 +37,8 @@ module Simpkv
           private
 
           def define(parser)
-            parser.on('--complexity N', Integer, 'the complexity to store: 0, 1 or 2 (0)') do |number|
-              raise OptionParser::InvalidArgument, '--complexity' unless number.between?(0, 2)
-
-              @complexity = number
+            parser.on('--complexity N', 'the complexity to store: 0, 1 or 2 (0)') do |text|
+              @complexity = converted_option('--complexity', 0..2, text)
             end
             parser.on('--complex-only', 'store that passwords are complex only') { @only = true }
             super
