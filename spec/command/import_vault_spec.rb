@@ -1,10 +1,12 @@
 # frozen_string_literal: true
 
+require_relative '../support/audit_file'
 require_relative 'command_helper'
 
 # What Vault and other programs print, as their documentation shows it.
 RSpec.describe 'simpkv import-vault' do
   include_context 'with keys in files'
+  include AuditFile
 
   # @return [Hash] what `vault kv get -format=json` prints of version 2 of the engine
   def output(fields, metadata = {})
@@ -44,6 +46,38 @@ RSpec.describe 'simpkv import-vault' do
     metadata = { 'vault' => { 'version' => 3, 'created_time' => '2026-01-02T03:04:05.6Z' }, 'owner' => 'dba' }
     expect(stored).to eq('app1/db' => sensitive({ 'user' => 'app', 'password' => 'pl4nted' }, metadata))
     expect(JSON.parse(simpkv!('get', 'app1/db'))).to eq('user' => 'app', 'password' => 'pl4nted')
+  end
+
+  # An empty journal was left, which another run with --journal refused, and --resume called damaged.
+  it 'leaves no journal, and stores nothing, if the disk of the journal is full' do
+    on_small_disk do |disk, fill|
+      fill.call
+      journal = File.join(disk, 'j')
+      outcome = import({ 'app' => { 'password' => 'pl4nted' } }, '--journal', journal)
+      expect(outcome).to have_attributes(code: 74, err: /: the journal cannot be written: No space left on device$/)
+      expect([stored, File.exist?(journal)]).to eq([{}, false])
+      File.truncate(File.join(disk, 'filler'), 0)
+      expect(import({ 'app' => { 'password' => 'pl4nted' } }, '--journal', journal).code).to eq(0)
+    end
+  end
+
+  it 'continues with --resume if the disk of the journal became full' do
+    secrets = Array.new(200) { |i| ["app#{i}", { 'password' => 'pl4nted' }] }.to_h
+    on_small_disk do |disk, fill|
+      fill.call
+      filler = File.join(disk, 'filler')
+      File.truncate(filler, File.size(filler) - 8192)
+      journal = File.join(disk, 'j')
+      expect(import(secrets, '--journal', journal)).to have_attributes(
+        code: 74, err: /: stored \d+ keys\. .* --resume .*\nsimpkv: \S+: the journal cannot be written: No space left/
+      )
+      expect(stored.length).to be < secrets.length
+      File.truncate(filler, 0)
+      expect(import(secrets, '--journal', journal, '--resume').code).to eq(0)
+      expect(stored.keys).to match_array(secrets.keys)
+      expect(import(secrets, '--rollback', journal).code).to eq(0)
+      expect(stored).to eq({})
+    end
   end
 
   it 'needs the path of one secret, and of no others' do

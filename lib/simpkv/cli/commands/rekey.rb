@@ -135,7 +135,9 @@ module Simpkv
           change(todo, journal)
           whole = true
           journal.file
-        rescue Simpkv::Error, SystemCallError, SignalException
+        rescue Failure, Simpkv::Error, SystemCallError, SignalException
+          raise unless journal
+
           warn "\nsimpkv: changed #{Output.count(@changed.to_i, 'document')}. Run the same command with --resume to " \
                'continue'
           raise

@@ -30,7 +30,7 @@ module Simpkv
           raise Failure.new("#{file}: this journal exists already: --resume continues its run, --journal names " \
                             'another file', Failure::CANNOT_CREATE)
         rescue SystemCallError => e
-          raise Failure.new("the journal cannot be written: #{e.message}", Failure::CANNOT_CREATE)
+          raise Failure.new("#{file}: the journal cannot be written: #{e.class.new.message}", Failure::CANNOT_CREATE)
         end
 
         # Opens a journal to append to it.
@@ -135,20 +135,32 @@ module Simpkv
 
       def initialize(stream)
         @io = stream
+        # What a full disk refuses is not written again by close.
+        @io.sync = true
         @lock = Mutex.new
         return if @io.flock(File::LOCK_EX | File::LOCK_NB)
 
         raise Failure.new("#{@io.path}: another process is writing it", Failure::TEMPORARY)
       end
 
+      # Writes the first line, or removes the file: without that line it is no journal.
+      #
+      # @param header [Hash] `target` and `source`
+      # @return [void]
+      # @raise [Failure] the disk is full, or broken
       def begin(header)
         write({ 'simpkv' => 'journal', 'version' => 1, **header, 'began' => Time.now.utc.strftime('%FT%TZ') })
+      rescue Failure
+        File.unlink(file)
+        @io.close
+        raise
       end
 
       # Writes changes, and returns when they are on the disk.
       #
       # @param changes [Array<Change>]
       # @return [void]
+      # @raise [Failure] as {#begin}
       def record(changes)
         write(*changes.map do |change|
           { 'path' => change.path, 'new' => change.digest, **Lines.member('old', change.old) }
@@ -170,6 +182,8 @@ module Simpkv
           @io.write(text)
           @io.fdatasync
         end
+      rescue SystemCallError => e
+        raise Failure.new("#{file}: the journal cannot be written: #{e.class.new.message}", Failure::IO), cause: nil
       end
     end
   end

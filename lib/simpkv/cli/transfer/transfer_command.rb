@@ -87,10 +87,11 @@ module Simpkv
         work.write(plan, journal)
         whole = true
         journal.file
-      rescue Simpkv::Error, SystemCallError, SignalException
-        undo = ", or with --rollback #{journal.file} to undo this" if journal
-        warn "\nsimpkv: stored #{Output.count(work.stored, 'key')}. Run the same command with --resume to continue" \
-             "#{undo}"
+      rescue Failure, Simpkv::Error, SystemCallError, SignalException
+        raise unless journal
+
+        warn "\nsimpkv: stored #{Output.count(work.stored, 'key')}. Run the same command with --resume to continue, " \
+             "or with --rollback #{journal.file} to undo this"
         raise
       ensure
         journal&.close(whole)
