@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'net/http'
+require 'simpkv/inspection'
 require_relative '../spec/support/scratch'
 require_relative '../spec/support/service'
 require_relative 'support/query_nodes'
@@ -8,34 +9,54 @@ require_relative 'support/report'
 require_relative 'support/side_by_side'
 require_relative 'support/versions'
 
-# How long do the pages of the console take with 10,000 nodes of 50 resources, and with 100,000 keys in one folder?
-# Compares them with a page that reads nothing.
+# How long do the pages of the console take with 10,000 nodes of 50 resources, with 100 rules, and with 100,000 keys in
+# one folder? Compares them with a page that reads nothing.
 class ConsoleBench
   NODES = SideBySide::QUICK ? 40 : 10_000
   KEYS = SideBySide::QUICK ? 100 : 100_000
+  RULES = 100
+  # Of one node: its exported resources, its reports, and the events of each.
+  EXPORTS = 50
+  REPORTS = 5
+  EVENTS = 100
   BLOCKS = SideBySide::QUICK ? 2 : 20
   # The time and the size that a page may have.
   MILLISECONDS = 300
   KILOBYTES = 100
 
+  NODE = "/nodes/#{QueryData.name(7)}"
+  QUERY = QueryData::QUERIES.fetch('nodes by a structured fact')
+  # The path of each page, and a text of its content.
   PAGES = {
-    'the form of a query, which reads nothing' => '/query',
-    'overview' => '/',
-    'nodes' => '/nodes',
-    'nodes with a filter, by time' => '/nodes?q=node0&status=unchanged&sort=seen&order=desc',
-    'the last page of nodes' => "/nodes?offset=#{NODES - 50}",
-    'a node' => "/nodes/#{QueryData.name(7)}",
-    'names of facts' => '/facts',
-    'values of a fact' => '/facts/os/family',
-    'types of resources' => '/resources',
-    'resources by title' => '/resources/File?title=%2Fetc%2Fsite%2F7',
-    'a folder of keys' => '/keys/many/',
-    'a folder of keys with a filter' => '/keys/many/?filter=key0000'
+    'the form of a query, which reads nothing' => ['/query', '<textarea'],
+    'overview' => ['/', '<svg'],
+    'wall' => ['/console/wall', '<svg'],
+    'nodes' => ['/nodes', QueryData.name(7)],
+    'nodes with a filter, by time' => ['/nodes?q=node0&status=unchanged&sort=seen&order=desc', "of #{NODES}"],
+    'the last page of nodes' => ["/nodes?offset=#{NODES - 50}", QueryData.name(NODES - 1)],
+    'a node' => [NODE, 'unchanged'],
+    'facts of a node' => ["#{NODE}/facts", 'site_000'],
+    'reports of a node' => ["#{NODE}/reports", 'Report of '],
+    'a report with 100 events' => ["#{NODE}/reports/latest", '/etc/site/7'],
+    'catalog of a node' => ["#{NODE}/catalog", '/etc/site/7'],
+    'resources of a node' => ["#{NODE}/resources", "alias#{EXPORTS - 1}"],
+    'inspection of a node' => ["#{NODE}/inspection", 'rule 98'],
+    'names of facts' => ['/facts', 'site_000'],
+    'values of a fact' => ['/facts/os/family', 'RedHat'],
+    'types of resources' => ['/resources', 'Package'],
+    'resources by title' => ['/resources/File?title=%2Fetc%2Fsite%2F7', QueryData.name(7)],
+    "a query with #{NODES / 2} nodes" => ["/query?#{URI.encode_www_form('query' => QUERY)}", QueryData.name(2)],
+    'rules' => ['/rules', 'rule 99'],
+    'a key' => ['/keys/many/key000007', 'many/key000007'],
+    'a folder of keys' => ['/keys/many/', 'key000007'],
+    'a folder of keys with a filter' => ['/keys/many/?filter=key0000', 'key000007']
   }.freeze
 
   def initialize(folder)
     @nodes = QueryNodes.new(folder)
+    Simpkv::Inspection::Rules.of(@nodes.estate).import(Array.new(RULES) { |number| rule(number) })
     NODES.times { |number| @nodes.run(number) }
+    fill_node(@nodes.estate, QueryData.name(7))
     document = %({"value":"Xu8#kq!0"})
     keys = Array.new(KEYS) { |number| format('environments/production/many/key%06d', number) }
     keys.each_slice(1000) { |some| @nodes.store.put_many(some.to_h { |key| [key, document] }) }
@@ -52,23 +73,53 @@ class ConsoleBench
 
   private
 
-  # Queries are refused until the index is there.
+  def rule(number)
+    { 'description' => "rule #{number}", 'priority' => number,
+      'conditions' => [{ 'op' => 'eq', 'args' => ['{inventory[timezone]}', number.even? ? 'CET' : 'UTC'] }],
+      'actions' => [{ 'op' => 'set-attribute', 'args' => ["/parameters/p#{number}", number] }] }
+  end
+
+  # Has a node run with rules, exports and events.
+  def fill_node(estate, name)
+    Simpkv::Inspection::Inspector.of(estate, []).perform(name, QueryData.facts(7))
+    exports = Array.new(EXPORTS) { |number| { 'title' => "alias#{number}", 'parameters' => {}, 'tags' => [] } }
+    estate.exports.save(name, { 'host' => exports }, QueryData.environment(7))
+    events = Array.new(EVENTS) do |number|
+      { 'resource' => "File[/etc/site/#{number}]", 'property' => 'content', 'status' => 'success',
+        'time' => QueryData::TIME, 'message' => 'content changed', 'file' => QueryData::MANIFEST, 'line' => 42 }
+    end
+    REPORTS.times { estate.reports.save(name, 'status' => 'unchanged', 'noop' => false, 'events' => events) }
+  end
+
+  # Queries are refused until the index is there, and the overview has no runs before they were read.
   def ready?
-    get('/facts').call.include?('site_000')
+    PAGES.values_at('names of facts', 'overview').all? { |path, text| get(path).call.include?(text) }
   rescue RuntimeError
     false
   end
 
   # The pages differ, so that only their size is compared.
   def measure(report)
-    pages = PAGES.transform_values { |path| get(path) }
-    sizes = pages.transform_values { |page| page.call.bytesize }
+    pages = PAGES.transform_values { |path, _| get(path) }
+    sizes = PAGES.to_h { |name, (path, text)| [name, size(path, pages[name].call, text)] }
+    before = load_average
     timing = { seconds: nil, blocks: BLOCKS, warm: 5, equal: ->(_) { true } }
     rows = report.add(SideBySide.run("page, #{NODES} nodes, #{KEYS} keys", pages, **timing))
+    report.note("Load average of a minute: #{before} before the pages were measured, #{load_average} after.")
     PAGES.each_key do |name|
       report.at_most("#{name}: ms", MILLISECONDS, Report.row(rows, name).median * 1000)
       report.at_most("#{name}: kB", KILOBYTES, sizes[name] / 1000.0)
     end
+  end
+
+  # @return [String] that of the machine in the last minute
+  def load_average
+    File.read('/proc/loadavg').split.first
+  end
+
+  # @return [Integer] the bytes of a page, which must have that text
+  def size(path, page, text)
+    page.include?(text) ? page.bytesize : raise("#{path} has no '#{text}'")
   end
 
   # @return [Proc] asks, with one connection

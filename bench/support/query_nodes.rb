@@ -9,6 +9,9 @@ class QueryNodes
   # @return [Hash] the options of the service
   attr_reader :options
 
+  # @return [Simpkv::Estate]
+  attr_reader :estate
+
   # @param folder [String] a temporary folder
   def initialize(folder)
     @root = File.join(folder, 'store')
