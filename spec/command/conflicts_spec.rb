@@ -99,8 +99,26 @@ RSpec.describe 'simpkv conflicts' do
         create_at_each(path)
         expect(resolve(path, '--keep', 'used', '--journal', 'two.journal', '-o', 'json').code).to eq(0)
         expect([values, listed]).to eq([%w[pl4nted0 pl4nted0], []])
-        expect(resolve('--rollback', 'two.journal').code).to eq(0)
+        back = resolve('--rollback', 'two.journal', '-o', 'json')
+        expect([back.code, JSON.parse(back.out)]).to eq([0, { 'rolled back' => 1, 'left' => 0 }])
         expect(values).to eq(%w[pl4nted1 pl4nted1])
+      end
+
+      # The version that lost was deleted, and the key with it.
+      it 'refuses to keep the version in use if there is none, and keeps the one that lost' do
+        create_at_each(path)
+        stores.first.delete(path)
+        pair.settle
+        expect(listed).to match([include('path' => path, 'state' => 'lost')])
+        [%w[--dry-run], []].each do |options|
+          expect(resolve('--all', '--keep', 'used', *options))
+            .to have_attributes(code: 65, out: '', err: /'#{path}'.*: no version is in use.*--keep lost/)
+        end
+        expect([values, listed.length]).to eq([[nil, nil], 1])
+        expect(resolve('--all', '--keep', 'lost', '--journal', 'three.journal')).to have_attributes(code: 0, err: '')
+        expect([values, listed]).to eq([%w[pl4nted1 pl4nted1], []])
+        expect(resolve('--rollback', 'three.journal').code).to eq(0)
+        expect(values).to eq([nil, nil])
       end
 
       it 'refuses a path without a conflict, and no choice' do

@@ -30,7 +30,9 @@ module Simpkv
           }.freeze
 
           KEEP = %w[used lost newest].freeze
-          private_constant :KEEP
+          NOT_USED = 'no version is in use, because the key was deleted: --keep lost stores the one that lost, and ' \
+                     'then simpkv rm deletes it'
+          private_constant :KEEP, :NOT_USED
 
           def run(*paths)
             raise Failure.new("#{backend.title} is not in a directory", Failure::USAGE) unless backend.ldap?
@@ -103,15 +105,18 @@ module Simpkv
 
           # @return [String] used or lost
           def version_of(entry, several)
-            return 'used' if entry.kind == 'folder' || @keep == 'used'
-            raise ConflictError, 'several versions have lost: keep the used one' if several.key?(entry.path)
-            return 'lost' if @keep == 'lost'
+            return 'used' if entry.kind == 'folder'
 
-            newer(entry.time, @entries.in_use(entry.path)&.first)
+            used = @entries.in_use(entry.path)
+            raise ConflictError, NOT_USED if used.nil? && @keep == 'used'
+            return 'used' if @keep == 'used'
+            raise ConflictError, 'several versions have lost: keep the used one' if several.key?(entry.path)
+            return 'lost' if @keep == 'lost' || used.nil?
+
+            newer(entry.time, used.first)
           end
 
           def newer(lost, used)
-            return 'lost' if used.nil?
             raise ConflictError, "both versions were written at #{lost}: --keep used or lost" if lost == used
 
             lost > used ? 'lost' : 'used'
@@ -120,6 +125,8 @@ module Simpkv
           def resolve(entry, version)
             if entry.kind == 'key'
               used = @store.get(entry.path, latest: true, required: false)
+              raise ConflictError, NOT_USED if used.nil? && version == 'used'
+
               replace(entry, used, version) unless used == entry.document
             end
             @entries.delete(entry)
@@ -129,7 +136,10 @@ module Simpkv
             lost = entry.document
             kept, dropped = version == 'lost' ? [lost, used] : [used, lost]
             record.record([Journal::Change.new(entry.path, dropped, Digest::SHA256.hexdigest(kept.to_s))])
-            @store.put(entry.path, lost, condition: :expect, expect: used, keep_encrypted: false) if version == 'lost'
+            return if version == 'used'
+
+            condition = used.nil? ? :absent : :expect
+            @store.put(entry.path, lost, condition: condition, expect: used, keep_encrypted: false)
           end
 
           # @return [Journal]
