@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/status'
 require_relative '../support/eventually'
 require_relative '../support/page'
 require_relative '../support/replica'
@@ -53,6 +54,18 @@ RSpec.describe 'simpkv status' do
     expect(status('--parts', 'nodes,servers'))
       .to have_attributes(code: 3, out: %r{\Aunknown at .*\nunknown   The nodes cannot be read: .*status/web1})
     expect(status).to have_attributes(code: 2, out: /^unknown   The nodes .*^Keys that expire\n  none within/m)
+  end
+
+  # The place was in no log, and a page of metrics said nothing at all.
+  it 'has the place of an internal error, without its message' do
+    allow(Simpkv::Status::NodeCounts).to receive(:of).and_raise(TypeError, 'pl4nted')
+    allow(Simpkv::Estate::NodeList).to receive(:new).and_raise(TypeError, 'pl4nted')
+    place = /internal error: TypeError at \S+\.rb:\d+:in .*\. Please report it/
+    screen = status('--parts', 'nodes')
+    metrics = status('--format', 'prometheus')
+    expect(screen).to have_attributes(code: 3, out: place)
+    expect(metrics).to have_attributes(code: 0, out: /^simpkv_site_readable 0\.0$/, err: place)
+    expect([*screen.to_a, *metrics.to_a].join).not_to include('pl4nted')
   end
 
   it 'knows of a site without nodes that it has none' do

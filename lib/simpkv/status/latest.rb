@@ -21,7 +21,8 @@ module Simpkv
 
       # @param what [String] is read, for the log
       # @param period [Numeric] seconds from the beginning of an attempt to that of the next one, at least
-      # @param log [#write] receives a line for an error, unless the last attempt had the same one
+      # @param log [#write, nil] receives a line for an error, unless the last attempt had the same one. Without a log,
+      #   the error says where a defect is
       # @param patience [Numeric] the seconds of an attempt in which {#get} waits for it
       # @yieldreturn [Object] not nil
       def initialize(what, period, log, patience: PATIENCE, &read)
@@ -78,13 +79,18 @@ module Simpkv
       rescue Error, ConfigError, SystemCallError => e
         fail_with(e.message)
       rescue StandardError => e # A defect. Its message may have a value.
-        @log.write("simpkv: internal error: #{e.class.name} at #{e.backtrace&.first}\n")
-        finish { @error = "internal error: #{e.class.name}. The log of the service has its place" }
+        defect("internal error: #{e.class.name}", e.backtrace&.first)
+      end
+
+      def defect(what, place)
+        @log&.write("simpkv: #{what} at #{place}\n")
+        shown = @log ? '. The log of the service has its place' : " at #{place}. Please report it"
+        finish { @error = "#{what}#{shown}" }
       end
 
       # Not all who ask may see the message: the log has it.
       def fail_with(message)
-        @log.write("simpkv: #{@what} cannot be read: #{message.gsub(/[[:cntrl:]]+/, ' ')}\n") if message != @error
+        @log&.write("simpkv: #{@what} cannot be read: #{message.gsub(/[[:cntrl:]]+/, ' ')}\n") if message != @error
         finish { @error = message }
       end
 

@@ -16,13 +16,12 @@ module Simpkv
       # @param timeout [Numeric] the seconds in which they have to be read
       # @param optional [Array<String>] the parts that the site may do without: if the estate has not been made, they
       #   are `{'configured' => false}`
-      # @param log [#write] see {Latest}
-      def initialize(parts, names, timeout:, optional: [], log: NoLog)
+      def initialize(parts, names, timeout:, optional: [])
         @parts = parts
         @timeout = timeout
         @optional = optional
         @latest = names.to_h do |name|
-          [name, Latest.new(name, Parts::PERIODS.fetch(name), log, patience: timeout) { read(name) }]
+          [name, Latest.new(name, Parts::PERIODS.fetch(name), nil, patience: timeout) { read(name) }]
         end
       end
 
@@ -32,12 +31,6 @@ module Simpkv
       def get
         @latest.each_value(&:renew)
         @latest.transform_values { |latest| part(latest.get) }
-      end
-
-      # Keeps no lines: the state has the errors.
-      module NoLog
-        # @return [void]
-        def self.write(_line); end
       end
 
       private

@@ -204,11 +204,15 @@ module Simpkv
         # @return [String] the metrics that the service has as well
         def site_metrics
           metrics = Simpkv::Status::Metrics.new(site, backends: backends)
-          latest = Simpkv::Status::Latest.new('', 0, Simpkv::Status::State::NoLog, patience: @timeout) do
+          latest = Simpkv::Status::Latest.new('', 0, nil, patience: @timeout) do
             Simpkv::Status::Exposition.new.tap { |page| metrics.add_to(page) }
           end
-          page = latest.get.value || Simpkv::Status::Metrics.unreadable
-          page.text
+          reading = latest.get
+          return reading.value.text if reading.value
+
+          why = reading.error || "they were not read within #{@timeout} s"
+          warn "simpkv: the metrics of nodes, compilers and keys are missing: #{Output.text(why)}"
+          Simpkv::Status::Metrics.unreadable.text
         end
 
         def state_metrics
