@@ -8,32 +8,40 @@ if ARGV.include?('--use-system-library')
         'always compiled. Install it without that option, where there is a compiler.'
 end
 
-# Stops with what to install.
-def missing(what)
-  abort <<~MESSAGE
-    simpkv: #{what} is missing. Install what the build needs:
-      Debian, Ubuntu:  apt-get install gcc make ruby-dev libjansson-dev libpcre2-dev libssl-dev libldap-dev    (before Debian 12: libldap2-dev)
-      EL, Fedora:      dnf install gcc make ruby-devel jansson-devel pcre2-devel openssl-devel openldap-devel
-  MESSAGE
+# By what can be missing, the packages of Debian and of EL that provide it.
+PACKAGES = {
+  'ruby.h' => %w[ruby-dev ruby-devel], 'make' => %w[make make], 'a working C compiler' => %w[gcc gcc],
+  'jansson' => %w[libjansson-dev jansson-devel], 'PCRE2' => %w[libpcre2-dev pcre2-devel],
+  'OpenSSL' => %w[libssl-dev openssl-devel], 'libldap' => %w[libldap-dev openldap-devel]
+}.freeze
+
+# Stops with one line, which names all that is missing and how to install it, unless nothing is.
+#
+# @param missing [Hash{String => String, nil}] by the names above, what was not found: nil for what was found
+def require_all(missing)
+  missing = missing.compact
+  return if missing.empty?
+
+  debian, el = PACKAGES.values_at(*missing.keys).transpose.map { |packages| packages.join(' ') }
+  old = missing.key?('libldap') ? ' (before Debian 12, libldap2-dev)' : ''
+  warn "simpkv: missing: #{missing.values.join(', ')}. Debian, Ubuntu: apt-get install #{debian}#{old}. " \
+       "EL, Fedora: dnf install #{el}"
+  exit!(1) # At a normal end, mkmf would print a page of its own options below this line.
 end
 
 # Without ruby.h, mkmf exits with a message that does not name the package.
 begin
   require 'mkmf'
 rescue LoadError, SystemExit
-  missing("Ruby's header ruby.h")
+  require_all('ruby.h' => 'ruby.h')
 end
 
-missing('make') unless find_executable($make.split.first)
-missing('a working C compiler') unless have_devel?
-missing('jansson (its header jansson.h)') unless have_header('jansson.h')
-missing('jansson (its library)') unless have_library('jansson', 'json_loadb', 'jansson.h')
-missing('PCRE2 (its header pcre2.h)') unless have_header('pcre2.h', nil, '-DPCRE2_CODE_UNIT_WIDTH=8')
-missing('PCRE2 (its library)') unless have_library('pcre2-8', 'pcre2_match_8')
-missing('OpenSSL (its header openssl/evp.h)') unless have_header('openssl/evp.h')
-missing('OpenSSL (its library libcrypto)') unless have_library('crypto', 'EVP_aes_256_gcm', 'openssl/evp.h')
-missing('libldap (its header ldap.h)') unless have_header('ldap.h')
-missing('liblber') unless have_library('lber', 'ber_free', 'lber.h')
+# @return [String, nil] the header or the library, if it is not there
+def absent(header, library, function, options = nil)
+  return header unless have_header(header, nil, *options)
+
+  "lib#{library}" unless have_library(library, function)
+end
 
 # EL 8 has two libldaps, of which only ldap_r is thread-safe. Other systems have one, which is thread-safe.
 threads = <<~PROBE
@@ -43,11 +51,22 @@ threads = <<~PROBE
     return ldap_get_option(NULL, LDAP_OPT_API_FEATURE_INFO, &info) != LDAP_OPT_SUCCESS;
   }
 PROBE
-libldap = %w[-lldap -lldap_r].find { |library| checking_for(library) { try_run(threads, library) } }
-missing('a thread-safe libldap') unless libldap
+libldap = nil
+absent_libldap = lambda do
+  absent('ldap.h', 'lber', 'ber_free') || begin
+    libldap = %w[-lldap -lldap_r].find { |library| checking_for(library) { try_run(threads, library) } }
+    'a thread-safe libldap' unless libldap
+  end
+end
+
+require_all('make' => ('make' unless find_executable($make.split.first)),
+            'a working C compiler' => ('a working C compiler' unless have_devel?))
+require_all('jansson' => absent('jansson.h', 'jansson', 'json_loadb'),
+            'PCRE2' => absent('pcre2.h', 'pcre2-8', 'pcre2_match_8', '-DPCRE2_CODE_UNIT_WIDTH=8'),
+            'OpenSSL' => absent('openssl/evp.h', 'crypto', 'EVP_aes_256_gcm'), 'libldap' => absent_libldap.call)
 $libs = "#{libldap} #{$libs}"
 
-missing('rb_nogvl (Ruby 2.6 or newer)') unless have_func('rb_nogvl', 'ruby/thread.h')
+abort 'simpkv: this Ruby has no rb_nogvl: it must be Ruby 2.6 or newer' unless have_func('rb_nogvl', 'ruby/thread.h')
 have_func('rb_enc_interned_str', 'ruby/encoding.h')
 
 # Hardens against memory errors, as ext/core/core.mk does. Fortification needs optimisation and excludes sanitizers. A

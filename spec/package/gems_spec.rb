@@ -48,6 +48,16 @@ RSpec.describe 'The gems that rake package builds' do
     expect(Packages.run('ruby', '-e', script(activate))).to include("#{version} cext #{version} ruby")
   end
 
+  it 'compile with Ruby alone: no Ruby package beside it is loaded, of Debian or of gems' do
+    own = RbConfig::CONFIG.values_at('rubylibdir', 'rubyarchdir')
+    rubygems = File.join(RbConfig::CONFIG.fetch('vendordir'), 'rubygems')
+    loaded = Packages.loaded_to_install
+    expect(loaded.grep(%r{/mkmf\.rb\z})).not_to be_empty
+    gem = "#{Packages.installed_in_mri}/gems/simpkv-#{version}/"
+    expect(loaded.uniq.grep(%r{\A/}).reject { |file| file.start_with?(*own, rubygems, gem) })
+      .to eq(["#{Packages::ROOT}/spec/support/loaded_features.rb"])
+  end
+
   it 'install into MRI with the command simpkv, its manual and the schemas' do
     @folder = Packages.installed_in_mri
     expect(simpkv('--version')).to eq("simpkv #{version}\n")
@@ -63,7 +73,7 @@ RSpec.describe 'The gems that rake package builds' do
     config = File.join(@folder, 'simpkv.yaml')
     File.write(config, "backends: {default: {type: file, id: x, root_path: #{@folder}/kv}}\n")
     Packages.run(File.join(@folder, 'bin', 'simpkv'), *arguments,
-                 environment: { 'GEM_HOME' => @folder, 'SIMPKV_CONFIG' => config })
+                 environment: { 'GEM_HOME' => @folder, 'GEM_PATH' => @folder, 'SIMPKV_CONFIG' => config })
   end
 
   it 'install into JRuby, and load after an upgrade of Java, which changes the folder of extensions' do

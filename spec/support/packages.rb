@@ -31,13 +31,15 @@ module Packages
   # Builds all packages. Specs that run at the same time build them as well, each for itself.
   #
   # @param checkout [String] the folder of the sources
+  # @param date [String] that of the commit, if the sources are without git
   # @return [String] the folder with the packages, which exists until the end of the specs
-  def self.build(checkout: ROOT)
+  def self.build(checkout: ROOT, date: nil)
     folder = Dir.mktmpdir('simpkv-packages')
     RSpec.configuration.after(:suite) { FileUtils.remove_entry(folder) }
     bundle = ENV.to_h.slice('PATH', 'BUNDLE_GEMFILE', 'BUNDLE_PATH', 'BUNDLE_WITHOUT', 'RUBYOPT', 'RUBYLIB')
     run('flock', File.join(checkout, 'Rakefile'), 'sh', '-c',
-        "rake -C #{checkout} package && cp #{checkout}/pkg/* #{folder}", environment: bundle)
+        "rake -C #{checkout} package && cp #{checkout}/pkg/* #{folder}",
+        environment: bundle.merge('SOURCE_DATE_EPOCH' => date))
     folder
   end
 
@@ -46,7 +48,7 @@ module Packages
     Dir.mktmpdir('simpkv-checkout') do |copy|
       run('sh', '-c', "tar -c --exclude=build --exclude=pkg --exclude=spec --exclude='*.so' * | " \
                       "(umask 077 && tar -x --no-same-permissions -C #{copy})", folder: ROOT)
-      build(checkout: copy)
+      build(checkout: copy, date: run('git', 'log', '-1', '--format=%ct', folder: ROOT).strip)
     end
   end
 
@@ -83,9 +85,14 @@ module Packages
   # @return [String] the folder into which the command of docs/install.md put the gem for MRI, once for all examples
   def self.installed_in_mri
     @installed_in_mri ||= Dir.mktmpdir('simpkv-mri').tap do |folder|
-      RSpec.configuration.after(:suite) { FileUtils.remove_entry(folder) }
+      RSpec.configuration.after(:suite) { FileUtils.rm_r([folder, "#{folder}.features"]) }
       install_without_registry(File.read(File.join(ROOT, 'docs/install.md'))[/^gem install --local .*/], folder)
     end
+  end
+
+  # @return [Array<String>] the Ruby files that its installation has loaded, RubyGems and extconf.rb
+  def self.loaded_to_install
+    File.readlines("#{installed_in_mri}.features", chomp: true)
   end
 
   # Runs a command without access to a registry, in a folder with the files that an administrator copies: the folder
@@ -95,9 +102,10 @@ module Packages
       FileUtils.mkdir(File.join(copied, 'pkg'))
       FileUtils.cp(GEMS.values.map { |name| file(name) }, File.join(copied, 'pkg'))
       FileUtils.cp(progressbar, copied)
+      record = { 'RUBYOPT' => "-r#{ROOT}/spec/support/loaded_features", 'LOADED_FEATURES' => "#{home}.features" }
       File.write(gemrc = File.join(copied, 'gemrc'), "gem: --no-document\n:sources: ['http://127.0.0.1:9/']\n")
       run('sh', '-c', command, folder: copied,
-                               environment: { 'GEM_HOME' => home, 'GEM_PATH' => home, 'GEMRC' => gemrc })
+                               environment: record.merge('GEM_HOME' => home, 'GEM_PATH' => home, 'GEMRC' => gemrc))
     end
   end
   private_class_method :install_without_registry
@@ -138,11 +146,11 @@ module Packages
     without_commands(COMPILERS, &block)
   end
 
-  # Yields a PATH with compilers that find every header except one.
-  def self.without_header(header)
+  # Yields a PATH with compilers that find every header except these.
+  def self.without_header(*names)
     Dir.mktmpdir('headers') do |headers|
       Dir.each_child('/usr/include') { |name| File.symlink("/usr/include/#{name}", File.join(headers, name)) }
-      File.unlink(File.join(headers, header))
+      names.each { |name| File.unlink(File.join(headers, name)) }
       without_compiler do |folder|
         ['cc', RbConfig::CONFIG['CC']].each { |name| write_compiler(File.join(folder, name), headers) }
         yield folder
