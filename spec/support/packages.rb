@@ -38,7 +38,7 @@ module Packages
     RSpec.configuration.after(:suite) { FileUtils.remove_entry(folder) }
     bundle = ENV.to_h.slice('PATH', 'BUNDLE_GEMFILE', 'BUNDLE_PATH', 'BUNDLE_WITHOUT', 'RUBYOPT', 'RUBYLIB')
     run('flock', File.join(checkout, 'Rakefile'), 'sh', '-c',
-        "rake -C #{checkout} package && cp #{checkout}/pkg/* #{folder}",
+        "rake -C #{checkout} package && find #{checkout}/pkg -maxdepth 1 -type f -exec cp -t #{folder} {} +",
         environment: bundle.merge('SOURCE_DATE_EPOCH' => date))
     folder
   end

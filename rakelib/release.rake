@@ -1,0 +1,25 @@
+# frozen_string_literal: true
+
+# Dates every file of the packages by the commit, so that two builds of a commit are the same bytes. RubyGems and tar
+# read the variable. Sources without git, such as a tarball, have no commit: there, RubyGems' own constant stands in.
+task :source_date do
+  ENV['SOURCE_DATE_EPOCH'] ||= File.exist?('.git') ? `git log -1 --format=%ct`.strip : '315619200'
+  abort "git does not tell the date of the commit, '#{ENV.fetch('SOURCE_DATE_EPOCH')}'" unless
+    ENV['SOURCE_DATE_EPOCH'].match?(/\A\d+\z/)
+end
+
+# Runs after the packages of the Rakefile are built.
+task :package do
+  require_relative 'bill_of_materials'
+  version = Gem::Specification.load('simpkv.gemspec').version
+  packages = ["simpkv-#{version}.gem", "simpkv-#{version}-java.gem", "simpkv-server-#{version}.gem",
+              "simp-simpkv-#{version}.tar.gz"].map { |name| File.join('pkg', name) }
+  bills = packages.map do |package|
+    BillOfMaterials.path(package).tap do |file|
+      File.write(file, BillOfMaterials.new(package, Time.at(Integer(ENV.fetch('SOURCE_DATE_EPOCH')))))
+    end
+  end
+  File.write('pkg/SHA256SUMS', (packages + bills).sort.map do |file|
+    "#{Digest::SHA256.file(file).hexdigest}  #{File.basename(file)}\n"
+  end.join)
+end
