@@ -23,3 +23,14 @@ task :package do
     "#{Digest::SHA256.file(file).hexdigest}  #{File.basename(file)}\n"
   end.join)
 end
+
+namespace :release do
+  desc 'Check that this commit can be released, line by line; release:check[fast] leaves out what is true of a ' \
+       'release only, and what takes minutes'
+  task :check, [:form] do |_task, arguments|
+    require_relative 'release_check'
+    form = arguments.form || 'full'
+    abort "release:check[#{form}]: the form is fast or full" unless %w[fast full].include?(form)
+    abort unless ReleaseCheck.new(Dir.pwd, fast: form == 'fast').run
+  end
+end
