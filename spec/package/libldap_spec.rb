@@ -37,7 +37,7 @@ RSpec.describe 'A build' do
 
     it "fails if there is no thread-safe libldap (#{name})" do
       said = configure(build, 'ldap' => false, 'ldap_r' => false)
-      expect(said).to match(/a thread-safe libldap is missing/)
+      expect(said).to match(/simpkv: missing: a thread-safe libldap\./)
       expect(said).not_to include('LIBS')
     end
   end
