@@ -131,6 +131,13 @@ RSpec.describe 'The pages of nodes' do
         expect(text(page('/nodes/web1/catalog'))).to include('this service answers no queries')
         expect(page('/nodes/web1/facts').status).to eq(200)
       end
+
+      # simpkv refuses such a name. Another program may have stored it.
+      it 'shows markup in the name of a node as text' do
+        store.put("globals/estate/status/#{image}", store.get('globals/estate/status/web1'))
+        shown = page('/nodes')
+        expect([text(shown), shown.body[/<img/]]).to match([include(image), nil])
+      end
     end
   end
 
