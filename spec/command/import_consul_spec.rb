@@ -52,6 +52,24 @@ RSpec.describe 'simpkv import-consul' do
     end
   end
 
+  # The first ones were stored before the others failed.
+  it 'refuses a key and a folder of one name before it stores anything, in the export and in the store' do
+    expect(import(exported('a/b/c' => 'x', 'z' => 'x', 'a' => 'x'))).to have_attributes(
+      code: 65, err: %r{of a key and of a folder:\n  'environments/production/a' is a key, and '\S+/a/b/c' needs}
+    )
+    expect(import(exported('a/b' => 'x', 'a' => 'x'), '-n').code).to eq(65)
+    simpkv!('put', 'k', 'x')
+    simpkv!('put', 'f/x', 'x')
+    simpkv!('rm', 'f/x')
+    before = Dir[File.join(root, '**/*')]
+    expect(import(exported('k/b' => 'x', 'f' => 'x', 'z' => 'x'))).to have_attributes(
+      code: 65, err: %r{'\S+/f' is a key, and the target has a folder there\n  '\S+/k' is a key, and '\S+/k/b' needs}
+    )
+    ['k', 'k/in/it'].each { |into| expect(import(exported('z' => 'x'), '--into', into).code).to eq(65) }
+    expect(Dir[File.join(root, '**/*')]).to eq(before)
+    expect(import(exported('k' => 'x', 'f/y' => 'x')).code).to eq(0)
+  end
+
   it 'refuses what is no export, and stores nothing' do
     { '{"key": "pl4nted"}' => /no output of consul kv export/, '[{"value": "pl4nted"}]' => /no output of consul/,
       '[{"key":"a","value":"eA=="},{"key":"b","value":"pl4nted!"}]' => /b: its 'value' is not base64/,

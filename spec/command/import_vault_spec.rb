@@ -80,6 +80,12 @@ RSpec.describe 'simpkv import-vault' do
     end
   end
 
+  it 'refuses a secret whose name is also that of a folder, before it stores anything' do
+    outcome = import({ 'app1' => { 'a' => 'pl4nted' }, 'app1/db' => { 'a' => 'pl4nted' }, 'z' => { 'a' => 'pl4nted' } })
+    expect(outcome).to have_attributes(code: 65, err: %r{'\S+/app1' is a key, and '\S+/app1/db' needs a folder there})
+    expect(stored).to eq({})
+  end
+
   it 'needs the path of one secret, and of no others' do
     expect(import(output({ 'a' => 'pl4nted' }))).to have_attributes(code: 64, err: /needs --at PATH/)
     expect(import({ 'a' => { 'b' => 'pl4nted' } }, '--at', 'x')).to have_attributes(code: 64, err: /--at is for/)

@@ -9,6 +9,9 @@ module Simpkv
       # @return [ChosenBackend]
       attr_reader :backend
 
+      # @return [Array<String>] the paths of the folders that {#each} has found
+      attr_reader :folders
+
       # @param backend [ChosenBackend]
       # @param jobs [Integer] the number of threads that use it at once
       # @param as [Symbol] `:source`, which must exist; `:target`, which is created; or `:either`, which may be missing
@@ -16,6 +19,7 @@ module Simpkv
         @backend = backend
         @store = backend.store(jobs: jobs, create: as == :target) unless as == :either && !backend.there?
         @jobs = jobs
+        @folders = []
         @lock = Mutex.new
       end
 
@@ -31,11 +35,21 @@ module Simpkv
       def each(roots, errors)
         return unless @store
 
-        Walk.new(@store).each(roots, errors) do |path, document|
+        @folders = Walk.new(@store).each(roots, errors) do |path, document|
           @backend.check_form(document)
           yield path, document
         rescue MalformedError => e
           errors[path] = e.message
+        end
+      end
+
+      # @param paths [Array<String>]
+      # @return [Array<String>] those that are keys, as far as this identity sees them
+      def keys_of(paths)
+        paths.select do |path|
+          @store && @store.kind(path) == :key
+        rescue DeniedError
+          false
         end
       end
 

@@ -3,6 +3,7 @@
 require 'digest/sha2'
 require 'simpkv/cli/transfer/case_policy'
 require 'simpkv/cli/transfer/journal'
+require 'simpkv/cli/transfer/shared_names'
 require 'simpkv/cli/lost_value'
 require 'simpkv/cli/progress'
 require 'simpkv/cli/workers'
@@ -17,8 +18,9 @@ module Simpkv
       # The work of a transfer. `targets` has the source's path by the target's. Of its keys, `same` are in the target
       # already, `missing` are not, `differing` have other documents there, and so have `kept`, which stay. `equivalent`
       # are those of `same` that have the same content in other bytes. `unread` has the source's keys that cannot be
-      # read, and why; `lost` has what others have lost: see {LostValue.why}.
-      Plan = Struct.new(:targets, :same, :missing, :differing, :kept, :equivalent, :unread, :lost)
+      # read, and why; `lost` has what others have lost: see {LostValue.why}. `shared` has names that would be those of
+      # a key and of a folder: see {SharedNames.find}.
+      Plan = Struct.new(:targets, :same, :missing, :differing, :kept, :equivalent, :unread, :lost, :shared)
 
       # The largest number of keys in a batch.
       BATCH = 256
@@ -63,7 +65,10 @@ module Simpkv
         targets = @capitals.targets(digests.keys)
         @digests = targets.transform_values { |path| digests.fetch(path) }
         there = digests(@target, 'reading the target', @roots)
-        sorted_out(targets, there, keep, unread).tap { |plan| plan.lost = lost }
+        sorted_out(targets, there, keep, unread).tap do |plan|
+          plan.lost = lost
+          plan.shared = shared_names(plan, there)
+        end
       end
 
       # Stores the missing and the differing keys.
@@ -108,6 +113,11 @@ module Simpkv
       end
 
       private
+
+      def shared_names(plan, there)
+        above = @target.keys_of(@roots.flat_map { |root| SharedNames.above(root) }.uniq)
+        SharedNames.find(plan.missing, plan.targets.keys | there.keys | above, @target.folders)
+      end
 
       def sorted_out(targets, there, keep, unread)
         same, others = targets.keys.partition { |path| there[path] == @digests[path] }

@@ -17,11 +17,12 @@ module Simpkv
       # The common part of their DESCRIPTION.
       PROCEDURE = <<~TEXT
         Reads both ends first. If a key of the target has a different document, stores nothing, unless --existing is
-        keep or replace. Writes each change into a journal before it stores anything. The journal contains the replaced
-        documents, those of an encrypted target in plain text, and only its owner can read it. At the end, reads both
-        ends again and compares them byte for byte. After a kill, --resume continues. --rollback JOURNAL undoes all
-        changes, except keys that were changed since and new folders. If the target refuses capital letters, lists keys
-        with such names and refuses to store them, unless --capitals is skip or lower. Stores no empty folders.
+        keep or replace. Stores nothing either if a name would be that of a key and of a folder. Writes each change into
+        a journal before it stores anything. The journal contains the replaced documents, those of an encrypted target
+        in plain text, and only its owner can read it. At the end, reads both ends again and compares them byte for
+        byte. After a kill, --resume continues. --rollback JOURNAL undoes all changes, except keys that were changed
+        since and new folders. If the target refuses capital letters, lists keys with such names and refuses to store
+        them, unless --capitals is skip or lower. Stores no empty folders.
       TEXT
 
       private
@@ -74,6 +75,7 @@ module Simpkv
         refuse_empty(source) if [plan.targets, plan.unread, capitals.affected].all?(&:empty?)
         warn_about_capitals(plan, capitals)
         warn_about_losses(plan.lost)
+        refuse_shared(plan.shared)
         refuse_differing(plan, target)
         target.check_agreement(plan.missing + plan.differing) unless @dry
       end
@@ -129,6 +131,15 @@ module Simpkv
         keys = reasons.sort.map { |path, why| "#{path}: #{why}" }
         warn "simpkv: #{Output.count(reasons.length, 'value')} lost, as simpkv 1.0.0 loses some: store them anew\n" \
              "#{Output.some(keys)}"
+      end
+
+      # @param shared [Hash{String => String}] see {SharedNames.find}
+      def refuse_shared(shared)
+        return if shared.empty?
+
+        names = shared.sort.map { |path, why| Output.name("'#{path}' is a key, and #{why}") }
+        raise Failure.new("a name cannot be that of a key and of a folder:\n#{Output.some(names)}\n" \
+                          'Nothing was stored. Rename or leave out one of the two', Failure::DATA)
       end
 
       def refuse_differing(plan, target)
