@@ -60,6 +60,7 @@ module Changed
     'examples/console/' => %w[spec/console/{browser,markup}_spec.rb spec/package/commands_spec.rb],
     'rakelib/site' => %w[spec/console/site_spec.rb],
     'examples/monitoring/' => %w[spec/server/monitoring_spec.rb spec/package/documentation_spec.rb],
+    '.github/' => %w[spec/package/workflows_spec.rb], 'rakelib/tests' => %w[spec/package/workflows_spec.rb],
     'rakelib/release' => %w[spec/package/release*_spec.rb], 'rakelib/bill_' => %w[spec/package/release_spec.rb],
     'rakelib/runbook' => %w[spec/command/runbook_spec.rb],
     'examples/' => %w[spec/package/commands_spec.rb], 'docs/high-availability.md' => %w[spec/availability],

