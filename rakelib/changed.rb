@@ -63,6 +63,7 @@ module Changed
     '.github/' => %w[spec/package/workflows_spec.rb], 'rakelib/tests' => %w[spec/package/workflows_spec.rb],
     'rakelib/release' => %w[spec/package/release*_spec.rb], 'rakelib/bill_' => %w[spec/package/release_spec.rb],
     'rakelib/runbook' => %w[spec/command/runbook_spec.rb],
+    'tasks/' => %w[spec/bolt/tasks_spec.rb], 'files/' => %w[spec/bolt/tasks_spec.rb],
     'examples/' => %w[spec/package/commands_spec.rb], 'docs/high-availability.md' => %w[spec/availability],
     'docs/' => %w[spec/unit/documentation_spec.rb],
     'README.md' => %w[spec/unit/documentation_spec.rb], 'CONTRIBUTING.md' => %w[spec/unit/documentation_spec.rb]

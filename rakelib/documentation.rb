@@ -112,28 +112,35 @@ module Documentation
     end
   end
 
-  # The resource types, defined types, data types and functions of REFERENCE.md, by their docstrings. Puppet Strings, a
-  # gem of the group lint, reads these with YARD. Its own page prints descriptions twice and includes private functions.
+  # The classes, types, functions, tasks and plans of REFERENCE.md, by their docstrings. Puppet Strings, a gem of the
+  # group lint, reads these with YARD. Its own page prints descriptions twice and includes private functions.
   module Reference
+    # What is in the page, by its name in the template.
+    KINDS = { functions: %i[puppet_function], resource_types: %i[puppet_type], tasks: %i[puppet_task],
+              types: %i[puppet_class puppet_defined_type puppet_data_type_alias puppet_plan] }.freeze
+
     # @return [String] the page
     def self.page
       read
-      kinds = [%i[puppet_function], %i[puppet_defined_type puppet_data_type_alias], %i[puppet_type]]
-      functions, types, resource_types = kinds.map do |kind|
-        YARD::Registry.all(*kind).reject { |object| object.tag(:api)&.text == 'private' }.sort_by(&:name)
-      end
       template = File.read(File.join(__dir__, 'reference.md.erb'), encoding: 'UTF-8')
       scope = binding
-      { functions: functions, types: types, resource_types: resource_types }
-        .each { |name, objects| scope.local_variable_set(name, objects) }
+      KINDS.each do |name, kinds|
+        objects = YARD::Registry.all(*kinds).reject { |object| private?(object) }
+        scope.local_variable_set(name, objects.sort_by { |object| object.name.to_s })
+      end
       ERB.new(template, trim_mode: '-').result(scope)
+    end
+
+    def self.private?(object)
+      object.type == :puppet_task ? object.statement.json['private'] : object.tag(:api)&.text == 'private'
     end
 
     # Fills YARD's registry.
     def self.read
       require 'puppet-strings'
       Dir.chdir(ROOT) do
-        PuppetStrings.generate(Dir['lib/puppet/{functions,type}/**/*.rb', '{manifests,types}/**/*.pp'].sort,
+        PuppetStrings.generate(Dir['lib/puppet/{functions,type}/**/*.rb', '{manifests,plans,types}/**/*.pp',
+                                   'tasks/*.json'].sort,
                                yard_args: %w[--no-output --quiet --no-stats --no-save --no-cache])
       end
     end

@@ -112,7 +112,7 @@ stage :puppet7, "Debian's Puppet 7, on MRI with FFI" do |stage|
 end
 
 # Bolt gets a folder of its own: it has sixty gems, and requires another version of Puppet Strings than the style check.
-stage :bolt, 'plans of Bolt' do |stage|
+stage :bolt, 'tasks and plans of Bolt' do |stage|
   home = "#{Stages.gems}/bolt"
   stage.sh({ 'GEM_HOME' => home }, 'gem', 'install', '--silent', '--no-document', '--conservative', 'bolt:4.0.0')
   variables, *command = Rubies.rspec(:cext, 'spec/bolt')
@@ -210,7 +210,8 @@ stage :style, 'linters, formatters, layers, pages that are out of date, and link
            'manifests', 'types')
   stage.sh(*core('format'))
   stage.sh('make', '-C', 'bench/c', '--no-print-directory', 'format')
-  stage.sh('shellcheck', '-x', '-P', 'SCRIPTDIR', *Dir['bin/*', 'rakelib/*.sh'], '.ci/run', 'ext/core/configure')
+  stage.sh('shellcheck', '-x', '-P', 'SCRIPTDIR', *Dir['bin/*', '{rakelib,tasks}/*.sh'], '.ci/run',
+           'ext/core/configure')
 end
 
 # rake takes stages from both ends: those that take longest are there, and short ones in the middle, which ends last.

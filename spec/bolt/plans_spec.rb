@@ -1,15 +1,12 @@
 # frozen_string_literal: true
 
 require 'fileutils'
-require 'json'
-require 'open3'
 require 'tmpdir'
 require 'yaml'
+require_relative '../support/bolt'
 
-# A project with two plans. Runs them with the gem of Bolt in BOLT_HOME, and Debian's Puppet.
+# A project with two plans.
 class BoltProject
-  MODULE = File.expand_path('../..', __dir__)
-
   # Each example checks one statement. An error of a function ends a plan; `catch_errors` does not catch it.
   PLANS = { 'keys' => <<-PUPPET, 'refused' => <<-PUPPET }.freeze
     plan demo::keys(String $root) {
@@ -37,21 +34,17 @@ class BoltProject
   attr_reader :root
 
   def initialize
-    @bolt = ENV.fetch('BOLT_HOME') { raise 'BOLT_HOME must name the folder of the gem of Bolt: run `bin/test bolt`' }
     @root = Dir.mktmpdir('simpkv-bolt')
     %w[modules plans].each { |folder| Dir.mkdir("#{root}/#{folder}") }
-    File.symlink(MODULE, "#{root}/modules/simpkv")
+    File.symlink(Bolt::MODULE, "#{root}/modules/simpkv")
     PLANS.each { |name, plan| File.write("#{root}/plans/#{name}.pp", plan) }
     configuration.each { |name, content| File.write("#{root}/#{name}", content.to_yaml) }
   end
 
   # @return [Hash] the result of the plan, or the error that ended it
   def run(plan)
-    output, log, = Open3.capture3(environment, "#{@bolt}/bin/bolt", 'plan', 'run', "demo::#{plan}",
-                                  "root=#{root}", '--format', 'json', chdir: root)
-    JSON.parse(output)
-  rescue JSON::ParserError
-    raise "bolt failed:\n#{output}#{log}"
+    Bolt.run('plan', 'run', "demo::#{plan}", "root=#{root}", folder: root,
+                                                             environment: { 'RUBYLIB' => "#{Bolt::MODULE}/lib" })
   end
 
   def close
@@ -66,13 +59,6 @@ class BoltProject
       'hiera.yaml' => { 'version' => 5, 'hierarchy' => [{ 'name' => 'all', 'path' => 'all.yaml' }],
                         'defaults' => { 'datadir' => '.', 'data_hash' => 'yaml_data' } },
       'all.yaml' => { 'simpkv::options' => { 'backends' => backends } } }
-  end
-
-  # The environment variables without those of the specs' bundle, which does not contain Bolt.
-  def environment
-    clean = ENV.to_h.select { |name, _| name.start_with?('BUNDLE', 'RUBY', 'GEM') }.transform_values { nil }
-    clean.merge('GEM_PATH' => [@bolt, *Gem.default_path].join(':'), 'RUBYLIB' => "#{MODULE}/lib",
-                'HOME' => root, 'BOLT_GEM' => 'true', 'BOLT_DISABLE_ANALYTICS' => 'true')
   end
 end
 

@@ -1,9 +1,8 @@
 # frozen_string_literal: true
 
-require 'json'
-require 'open3'
 require 'simpkv/estate'
 require 'yaml'
+require_relative '../support/bolt'
 require_relative '../support/certificates'
 require_relative '../support/scratch'
 require_relative '../support/service'
@@ -55,14 +54,7 @@ RSpec.describe 'The plugin puppetdb of Bolt' do
 
   # @return [Object] what Bolt prints
   def bolt(*arguments)
-    home = ENV.fetch('BOLT_HOME') { raise 'BOLT_HOME must name the folder of the gem of Bolt: run `bin/test bolt`' }
-    clean = ENV.to_h.select { |name, _| name.start_with?('BUNDLE', 'RUBY', 'GEM') }.transform_values { nil }
-    environment = clean.merge('GEM_PATH' => [home, *Gem.default_path].join(':'), 'HOME' => @folder,
-                              'BOLT_GEM' => 'true', 'BOLT_DISABLE_ANALYTICS' => 'true')
-    output, log, = Open3.capture3(environment, "#{home}/bin/bolt", *arguments, '--format', 'json', chdir: @folder)
-    JSON.parse(output)
-  rescue JSON::ParserError
-    raise "bolt failed:\n#{output}#{log}"
+    Bolt.run(*arguments, folder: @folder)
   end
 
   it 'runs a command on the nodes of a query' do

@@ -24,11 +24,13 @@ RSpec.describe 'The module that rake package builds' do
 
   it 'is one folder of world-readable files, without links, specs and files of the gem' do
     modes, owners, names = entries.transpose
-    expect(modes.uniq).to contain_exactly('drwxr-xr-x', '-rw-r--r--')
+    expect(modes.uniq).to contain_exactly('drwxr-xr-x', '-rw-r--r--', '-rwxr-xr-x')
+    expect(entries.select { |mode, *| mode == '-rwxr-xr-x' }.map(&:last)).to match([%r{/tasks/run\.sh\z}])
     expect(owners.uniq).to eq(['0/0'])
     top = names.map { |name| name.delete_prefix("simp-simpkv-#{Simpkv::VERSION}/")[%r{\A[^/]*/?}] }.uniq
     expect(top).to contain_exactly('', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'REFERENCE.md',
-                                   'docs/', 'examples/', 'lib/', 'manifests/', 'metadata.json', 'schema/', 'types/')
+                                   'docs/', 'examples/', 'files/', 'lib/', 'manifests/', 'metadata.json', 'schema/',
+                                   'tasks/', 'types/')
     expect(names.grep(%r{/lib/[^/]+/\z}).map { |name| File.basename(name) }).to eq(%w[puppet puppet_x])
   end
 
