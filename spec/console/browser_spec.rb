@@ -135,6 +135,11 @@ RSpec.describe 'The console in a browser', needs: :cext do
                    /\+ member of role production/])
     end
 
+    it 'shows outcomes, previews and conflicts of forms without script' do
+      browser.script = false
+      FormPages.new(@console, 'a draft').each { |said| expect(browser.text).to match(said) }
+    end
+
     it 'tries passwords after a button, with no violation of WCAG 2.2 AA' do
       browser.visit('/access/plan').click('main form[method=post] button')
       expect(browser.text).to include('has bound as each user')
