@@ -68,6 +68,8 @@ RSpec.describe 'The console in a browser', needs: :cext do
         browser.script = with == 'with'
         browser.visit('/rules/test?certname=web01.brn.example.org').click('.beside button')
         expect(browser.text).to include('web servers').and include('role::web')
+        # On a phone, the outcome is far below the form.
+        expect(browser.page.current_url).to end_with('#outcome')
         browser.visit("/keys/hosts/#{host}.example.org?do=delete").click('button.danger')
         expect(browser.text).to include('The key is deleted.')
         expect(browser.messages).to eq([])
@@ -129,7 +131,8 @@ RSpec.describe 'The console in a browser', needs: :cext do
       end
       expect(found.join("\n")).to eq('')
       expect(texts['/']).to match(/ldaps:\S+\tdefault\tup\tyes\t[\d.]+ ms\t[\d.]+ s\t.*\t\d+ days/)
-        .and match(/compiler3.zrh.example.org\t1.0.0/).and match(/differs from what is declared: differences: 1/)
+        .and match(/compiler3.zrh.example.org\t1.0.0\s+default: 60303ae22b998861/)
+        .and match(/differs from what is declared: differences: 1/)
       expect(texts.values_at('/access', '/access/roles', '/access/bindings', '/access/plan'))
         .to match([/compiler-production\tfile:.*present/, /shop-reader/, /lacks the member/,
                    /\+ member of role production/])

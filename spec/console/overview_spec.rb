@@ -99,7 +99,8 @@ RSpec.describe 'The overview of the console' do
 
   it 'shows markup as text, and stays small' do
     make_estate
-    estate.counters.put('web1', 'time' => Time.now.utc.iso8601, 'pools' => [], 'version' => hostile)
+    estate.counters.put('web1', 'time' => Time.now.utc.iso8601, 'pools' => [], 'version' => hostile,
+                                'keys' => { hostile => '9f86d081884c7d65' })
     estate.statuses.put('db1', 'last_seen' => Time.now.utc.iso8601, 'status' => hostile)
     200.times do |number|
       client.put("/v1/keys/#{'long' * 40}/#{'x' * 200}#{number}", 'value' => 1, 'expires_after' => '2d')
@@ -107,7 +108,7 @@ RSpec.describe 'The overview of the console' do
     found = whole
     expect(found.body).not_to match(/<img|<script>/)
     expect(found.body.bytesize).to be < 100_000
-    expect(text(found)).to include('onerror=alert(1)', '150 more are not shown')
+    expect(text(found)).to include('onerror=alert(1)', ': 9f86d081884c7d65', '150 more are not shown')
   end
 
   it 'has a wall view, which a script refreshes and a link loads again' do
