@@ -133,6 +133,16 @@ RSpec.describe 'The pages of access rights, for a local process that may only re
   include_context 'with a service', '--bind', 'tcp://127.0.0.1:0'
 
   it 'say which right is missing' do
-    %w[/access /access/plan].each { |path| expect(text(page(path))).to include('local may not GET /v1/access') }
+    %w[/access /access/roles /access/plan /access/explain /access/explain?path=globals].each do |path|
+      expect([path, page(path).status]).to eq([path, 403])
+      expect(text(page(path))).to match(/local may not GET .* only '--local-write'/).and match(/\A(?!.*'rights')/)
+    end
+  end
+
+  # They told of the option rights, which helps nobody on a loopback port.
+  it 'name what helps, as all pages do' do
+    %w[/rules/new /rules/import /keys/?do=new /nodes/web1/deactivate].each do |path|
+      expect(text(page(path))).to match(/only '--local-write' of simpkv serve allows it/).and match(/\A(?!.*'rights')/)
+    end
   end
 end

@@ -84,6 +84,14 @@ RSpec.describe 'The pages about facts' do
       end
     end
 
+    # The pages were there for any name.
+    it 'are not there for a fact that no node has' do
+      { '/facts/nope' => 404, '/facts/os/nope' => 404, '/facts/os' => 200,
+        '/facts/kernel?value=%22Plan9%22' => 200 }.each do |path, status|
+        expect([path, page(path).status]).to eq([path, status])
+      end
+    end
+
     it 'refuse parameters that are wrong' do
       ['/facts?path=x', '/facts?path=%7B%7D', '/facts?path=%5B1%5D', '/facts/kernel?value=Linux', '/facts?filter[]=a',
        '/facts?filter=%ff', '/facts?filter=%zz'].each do |path|
@@ -116,7 +124,8 @@ RSpec.describe 'The pages about facts' do
       query = URI.encode_www_form('value' => JSON.generate(markup), 'filter' => markup)
       pages = ['/facts', "/facts?#{query}", '/facts/kernel', "/facts/kernel?#{query}", '/facts/os',
                fact_at('os', markup), fact_at("fact#{markup}"), fact_at(markup)].map { |path| page(path) }
-      expect(pages).to all(have_attributes(status: 200).and(harmless))
+      expect(pages).to all(harmless)
+      expect(pages.map(&:status)).to eq([*[200] * 7, 404])
       expect(links(page("/facts?#{query}"))).to include(fact_at("fact#{markup}")).or include(start_with('/facts/fact'))
     end
   end

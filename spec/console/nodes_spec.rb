@@ -83,6 +83,8 @@ RSpec.describe 'The pages of nodes' do
           { 'state' => 'inactive' } => %w[old1], { 'state' => 'overdue' } => %w[late1],
           { 'status' => 'never' } => %w[new1 new2], { 'status' => 'never', 'q' => '1$' } => %w[new1],
           { 'status' => 'never', 'environment' => 'staging' } => %w[new2],
+          { 'status' => 'never', 'state' => 'overdue' } => [], { 'status' => 'never', 'state' => 'inactive' } => [],
+          { 'status' => 'never', 'state' => 'active' } => %w[new1 new2],
           { 'environment' => 'staging' } => %w[web2], { 'q' => 'nosuch' } => [],
           { 'sort' => 'name', 'order' => 'desc' } => %w[web3 web2 web1 late1 db1] }.each do |query, expected|
           expect([query, names(query)]).to eq([query, expected])
@@ -119,6 +121,10 @@ RSpec.describe 'The pages of nodes' do
       eventually(errors: RuntimeError) { text(page('/nodes')).include?('1 to 50 of 65') }
       expect(links(page('/nodes?status=changed'))).to include('/nodes?status=changed&offset=50')
       expect(text(page('/nodes?offset=50'))).to include('51 to 65 of 65')
+      # It said `1000 to 65 of 65`.
+      beyond = page('/nodes?offset=999')
+      expect(text(beyond)).to include('no rows here: there are 65')
+      expect(links(beyond)).to include('/nodes?offset=15')
     end
 
     context 'without the index' do
@@ -394,6 +400,20 @@ RSpec.describe 'The pages of nodes' do
     seen
   end
 
+  # It was never in the table, and unseen here; and a form offered a removal that ended in 404.
+  it 'call a declared node that has had no run the same everywhere, and say that nothing of it can be removed' do
+    estate.nodes.declare('new1', 'environment' => 'staging')
+    expect(text(page('/nodes?status=never'))).to match(/Declared nodes that have had no run .* new1 never staging/)
+    shown = page('/nodes/new1')
+    expect(text(shown)).to match(/last report never Last seen never Environment staging .* simpkv node undeclare new1/)
+    expect(links(shown)).not_to include('/nodes/new1/deactivate')
+    refused = page('/nodes/new1/deactivate')
+    expect(text(refused)).to include('nothing of it to remove', 'simpkv node undeclare new1')
+    expect(refused.body).not_to include('<form')
+    run('new1', reports: [])
+    expect(text(page('/nodes/new1'))).to match(/last report unseen .* Environment production .* Deactivate/)
+  end
+
   # The first was an internal error, and the second all of the record.
   it 'have no page for a part that is named by no pointer' do
     run('web1', exports: { 'host' => [{ 'title' => 'a', 'parameters' => { 'ip' => '192.0.2.1' } }] })
@@ -409,6 +429,12 @@ RSpec.describe 'The pages of nodes' do
     expect(text(page('/nodes/NoSuch'))).to include("there can be no node 'NoSuch': key 'NoSuch' contains unsupported")
     %w[/nodes/web1/nosuch /nodes/web1/facts/x /nodes/nosuch /nodes/nosuch/facts /nodes/nosuch/deactivate
        /nodes/web1/classes?of=x].each { |path| expect([path, page(path).status]).to eq([path, 404]) }
+    # These had pages about any name.
+    %w[nosuch/reports nosuch/catalog nosuch/compare nosuch/resources nosuch/resources?show=collected nosuch/inspection
+       nosuch/classes web1/inspection web1/catalog web1/resources?show=collected web1/reports/latest].each do |path|
+      expect([path, page("/nodes/#{path}").status]).to eq([path, path.end_with?('latest') ? 200 : 404])
+    end
+    %w[facts reports resources compare classes].each { |tab| expect(page("/nodes/web1/#{tab}").status).to eq(200) }
     expect(page('/nodes/.estate')).to have_attributes(status: 400)
   end
 

@@ -181,7 +181,7 @@ RSpec.describe 'The overview of the console' do
       File.chmod(0o755, service.folder)
       as_nobody do
         found = client.exchange("GET / HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\nConnection: close\r\n\r\n")
-        found.status == 200 && text(found).include?("user:nobody may not GET /v1/status: 'rights' of 'server'")
+        found.status == 403 && text(found).include?("user:nobody may not GET /v1/status: 'rights' of 'server'")
       end
     end
   end
@@ -244,6 +244,15 @@ RSpec.describe 'What needs attention on the overview' do
 
   def servers(count, **more)
     Array.new(count) { |number| { 'uri' => "ldap://s#{number}", 'state' => 'up' }.merge(more.transform_keys(&:to_s)) }
+  end
+
+  # Neither had a link.
+  it 'leads from a certificate to the part that has its days' do
+    service = { 'certificates' => [{ 'subject' => 'CN=a', 'option' => 'tls_cert', 'days' => 5 }] }
+    expect(alerts(service: service).all.map(&:path)).to eq(['/#service'])
+    found = alerts(certificates: { 'certificates' => [{ 'backend' => 'default', 'what' => 'ca', 'subject' => 'CN=a',
+                                                        'option' => 'tls_cacert', 'days' => -1, 'file' => '/ca' }] })
+    expect(found.all.map(&:path)).to eq(['/#servers'])
   end
 
   it 'is nothing on a calm site' do

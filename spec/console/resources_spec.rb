@@ -55,6 +55,14 @@ RSpec.describe 'The pages about resources' do
       expect(text(page('/resources/Host/nosuch'))).to include('No active node has this resource.')
     end
 
+    # The pages were there for any name.
+    it 'are not there for a type or a resource that no node has' do
+      { '/resources/Nope' => 404, '/resources/Nope?filter=x' => 404, '/resources/Nope/x' => 404,
+        '/resources/Host?title=nope' => 404, '/resources/Host?filter=nope' => 200 }.each do |path, status|
+        expect([path, page(path).status]).to eq([path, status])
+      end
+    end
+
     it 'lead to every title' do
       addresses = links(page('/resources/Nginx::Vhost')).grep(/title=/)
       expect(addresses.length).to eq(titles.length)
@@ -87,7 +95,8 @@ RSpec.describe 'The pages about resources' do
     query = URI.encode_www_form('title' => markup, 'filter' => markup, 'exported' => markup)
     pages = ['/resources', "/resources?#{query}", '/resources/Host', "/resources/Host?#{query}",
              "/resources/#{URI.encode_www_form_component(markup).gsub('+', '%20')}"].map { |path| page(path) }
-    expect(pages).to all(have_attributes(status: 200).and(harmless))
+    expect(pages).to all(harmless)
+    expect(pages.map(&:status)).to eq([*[200] * 4, 404])
     expect(text(page("/resources/Host?#{query}")).scan(markup).length).to be >= 5
   end
 

@@ -382,7 +382,7 @@ RSpec.describe 'The pages of inspection rules, for a caller who may only read' d
     make_estate
     answer = submit('/rules/test', '/rules/new', 'text' => "description: mine\nactions: [{ op: log, args: [a] }]")
     expect(answer).to have_attributes(status: 403, body: include('description: mine'))
-    expect(text(answer)).to include("local may not POST /v1/inspection_rules: 'rights' of 'server' does not allow it")
+    expect(text(answer)).to include("local may not POST /v1/inspection_rules: over a loopback port, only '--local")
     tried = submit('/rules/test', '/rules/test', 'facts' => 'a: 1')
     expect(text(tried)).to include('local may not POST /v1/inspection_rules/test')
     expect(page('/rules').status).to eq(200)

@@ -52,6 +52,9 @@ RSpec.describe 'The API of nodes' do
       .to eq([201, 204])
     expect(client.get('/v1/nodes/web1/record').data['parameters']).to eq('token' => '[redacted]', 'role' => 'web')
     expect(client.put('/v1/nodes/web1/record', 'colour' => 'red')).to have_attributes(status: 400)
+    client.put('/v1/nodes/new1/record', 'environment' => 'staging')
+    expect(%w[web1 web2 new1].map { |name| client.get("/v1/nodes/#{name}").data.values_at('environment', 'never_run') })
+      .to eq([['production', false], ['production', false], ['staging', true]])
     expect([client.delete('/v1/nodes/web1/record'), client.delete('/v1/nodes/web1/record')].map(&:status))
       .to eq([204, 404])
   end

@@ -2,6 +2,7 @@
 
 require 'simpkv/server/caller'
 require 'simpkv/server/problem'
+require 'simpkv/server/rights'
 
 module Simpkv
   module Server
@@ -50,7 +51,7 @@ module Simpkv
         caller, method, path = env.values_at(CALLER, 'REQUEST_METHOD', 'PATH_INFO')
         return if @rights.call.allow?(caller, method, path)
 
-        raise Problem.new(403, "#{caller} may not #{method} #{path}: 'rights' of 'server' does not allow it")
+        raise Problem.new(403, "#{caller} may not #{method} #{path}: #{Rights.lacking(caller)}")
       end
 
       # As {#admit}, for a request that needs no right.

@@ -35,6 +35,14 @@ module Simpkv
       end
       private_constant :MEMBERS, :READS, :QUERIES, :NEED_WRITE, :Right, :Path
 
+      # @param caller [Caller]
+      # @return [String] what would allow a request that is refused, for a message
+      def self.lacking(caller)
+        return "over a loopback port, only '--local-write' of simpkv serve allows it" if caller.kind == :local
+
+        "'rights' of 'server' does not allow it"
+      end
+
       # @param list [Array<Hash>] see above
       # @param local_write [Boolean] whether every local process may do everything over a loopback port
       # @raise [ConfigError] an entry is wrong; the message has its number

@@ -128,55 +128,56 @@ module Simpkv
       def server(server)
         uri = server['uri']
         if server['state'] == 'down'
-          return add('critical', nil, "The server #{uri} does not answer: #{server['error']}")
+          return add('critical', 'servers', "The server #{uri} does not answer: #{server['error']}")
         end
 
         latency(uri, server['latency_ms']) if server['latency_ms']
         lag(uri, server['lag_seconds']) if server['lag_seconds']
         comparison(uri, server['lag']) if server['lag']
-        certificate("of the server #{uri}", *server.values_at('certificate_days', 'certificate_ends'))
+        certificate('servers', "of the server #{uri}", *server.values_at('certificate_days', 'certificate_ends'))
       end
 
       def latency(uri, milliseconds)
-        add(high(milliseconds / 1000.0, :latency), nil, "A read of the server #{uri} takes #{milliseconds} ms.")
+        add(high(milliseconds / 1000.0, :latency), 'servers', "A read of the server #{uri} takes #{milliseconds} ms.")
       end
 
       def lag(uri, seconds)
-        add(high(seconds, :lag), nil, "The server #{uri} lacks changes: its last one is #{seconds.round} s older " \
-                                      'than the last one of another server.')
+        add(high(seconds, :lag), 'servers', "The server #{uri} lacks changes: its last one is #{seconds.round} s " \
+                                            'older than the last one of another server.')
       end
 
       def comparison(uri, lag)
-        return add('warning', nil, "The keys of the server #{uri} could not be compared.") unless lag['ok']
+        return add('warning', 'servers', "The keys of the server #{uri} could not be compared.") unless lag['ok']
 
         differences = lag.values_at('missing', 'different', 'surplus').sum(&:to_i)
         return if differences.zero?
 
-        add('critical', nil, "The server #{uri} differs from the first one by #{count(differences, 'key')}.")
+        add('critical', 'servers', "The server #{uri} differs from the first one by #{count(differences, 'key')}.")
       end
 
       # @param days [Integer, nil] until the end, as whole days; nil for no certificate
       # @param ends [String, nil] the exact time
-      def certificate(whose, days, ends)
+      def certificate(about, whose, days, ends)
         return unless days
 
         text = days.zero? ? 'expires in less than a day' : "expires in #{count(days, 'day')}"
         text = 'has expired' if days.negative?
         left = ends ? (Time.iso8601(ends) - Time.now) / DAY : days
-        add(low(left, :certificate), nil, "The certificate #{whose} #{text}.")
+        add(low(left, :certificate), about, "The certificate #{whose} #{text}.")
       end
 
       def service(part)
         part['certificates'].each do |each|
-          certificate("#{each['subject']} ('#{each['option']}' of the service)", *each.values_at('days', 'expires'))
+          whose = "#{each['subject']} ('#{each['option']}' of the service)"
+          certificate('service', whose, *each.values_at('days', 'expires'))
         end
       end
 
       def certificates(part)
         most('certificates of backends', 'certificates') do
           part['certificates'].each do |each|
-            certificate("#{each['subject']} ('#{each['option']}' of the backend '#{each['backend']}')",
-                        *each.values_at('days', 'expires'))
+            whose = "#{each['subject']} ('#{each['option']}' of the backend '#{each['backend']}')"
+            certificate('certificates', whose, *each.values_at('days', 'expires'))
           end
         end
       end

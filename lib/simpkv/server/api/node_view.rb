@@ -24,8 +24,8 @@ module Simpkv
           nothing if parts.none?
 
           { 'name' => @certname, 'status' => status, **of_inventory(inventory || {}),
-            'expired' => expired?(status || {}, inventory || {}), 'record' => record && @secrets.declared(record),
-            'inspection' => inspection && shown(inspection) }
+            **of_run(status, inventory, record), 'expired' => expired?(status || {}, inventory || {}),
+            'record' => record && @secrets.declared(record), 'inspection' => inspection && shown(inspection) }
         end
 
         # @return [Hash]
@@ -110,6 +110,13 @@ module Simpkv
         def of_inventory(inventory)
           facts, exports = inventory.values_at('facts', 'exports').map { |part| part || {} }
           { 'facts' => @secrets.facts(facts), 'exports' => exports.keys.sort }
+        end
+
+        # As {Estate::NodeList} has it.
+        def of_run(*of_node, record)
+          run = of_node.compact
+          environments = (run.empty? ? [record || {}] : run).map { |each| each['environment'] }
+          { 'environment' => environments.compact.first, 'never_run' => run.empty? && !record.nil? }
         end
 
         def expired?(status, inventory)

@@ -53,7 +53,7 @@ module Simpkv
 
       # Access control that is not configured is no error of the page, and neither is a user that is not declared.
       def access_data(path = '', query = {})
-        part(404, 400) { api.get("#{Access::API}#{path}", query) }
+        part(404) { subject(400) { api.get("#{Access::API}#{path}", query) } }
       end
 
       # @param section [String] users, roles or bindings

@@ -57,6 +57,7 @@ module Simpkv
         paths = below.rows.map { |row| [FactPath.new(row['path']).to_s, fact_url(row['path'])] }
         source = FactValues.new(path)
         values, others = fact_values(source)
+        response.status = 404 if paths.empty? && below.total.zero? && values.all?(&:absent)
         page(cut(path), 'facts_fact', path: path, values: values, others: others, excerpt: Excerpt.new,
                                       below: below, paths: paths, chart: fact_chart(path, values),
                                       without: source.without)

@@ -95,10 +95,9 @@ module Simpkv
         def pager(total, offset, limit)
           last = [offset + limit, total].min
           links = []
-          links << %(<a rel="prev" href="#{h(here(offset: [offset - limit, 0].max))}">Previous</a>) if offset.positive?
-          links << %(<a rel="next" href="#{h(here(offset: last))}">Next</a>) if last < total
-          shown = total.zero? ? 'nothing found' : "#{offset + 1} to #{last} of #{total}"
-          %(<nav class="pager" aria-label="Pages"><span>#{shown}</span>#{links.join}</nav>)
+          links << page_link('prev', 'Previous', [[offset, total].min - limit, 0].max) if offset.positive?
+          links << page_link('next', 'Next', last) if last < total
+          %(<nav class="pager" aria-label="Pages"><span>#{shown_rows(total, offset, last)}</span>#{links.join}</nav>)
         end
 
         # @param name [String] of a parameter of the query
@@ -122,6 +121,16 @@ module Simpkv
         end
 
         private
+
+        def page_link(relation, text, offset)
+          %(<a rel="#{relation}" href="#{h(here(offset: offset))}">#{text}</a>)
+        end
+
+        def shown_rows(total, offset, last)
+          return 'nothing found' if total.zero?
+
+          offset < last ? "#{offset + 1} to #{last} of #{total}" : "no rows here: there are #{total}"
+        end
 
         def distance(seconds)
           count = seconds.abs

@@ -101,13 +101,31 @@ module Simpkv
         at('/nodes/{certname}')
         node = api.get(Api.path('v1', 'nodes', @certname))
         node_view('Summary', 'node', node: node, status: node['status'] || {}, reports: part { node_reports.first(5) },
+                                     left: left_something?(node),
                                      deactivate: may?('DELETE', Api.path('v1', 'nodes', @certname)),
                                      inspection: node['inspection'] && Estate::Inspections.kind(node['inspection']))
       end
 
+      # @param node [Hash, Missing] of the API
+      # @return [Boolean] whether a deactivation has something to remove
+      def left_something?(node)
+        missing?(node) || !node['never_run'] || !node['inspection'].nil?
+      end
+
+      # @param node [Hash] of the API
+      # @return [String, nil] as in the table
+      def node_status(node)
+        return 'never' if node['never_run']
+
+        NodeTable.status(*(node['status'] || {}).values_at('status', 'noop'))
+      end
+
+      # A node that the store does not know has no tabs. Whether the rest can be read is the matter of the tab.
+      #
       # @param tab [String] of {NODE_TABS}
       def node_tab(tab)
         at("/nodes/{certname}/#{tab}")
+        part(500) { api.get(Api.path('v1', 'nodes', @certname)) }
         send("node_#{tab}_page")
       end
 
@@ -129,10 +147,8 @@ module Simpkv
       # Reads a part of the node that it may not have.
       #
       # @return [Object, Missing]
-      def node_part(subject)
-        part(404) { api.get(Api.path('v1', 'nodes', @certname, subject)) }.tap do |found|
-          response.status = found.status if missing?(found)
-        end
+      def node_part(name)
+        subject(404) { api.get(Api.path('v1', 'nodes', @certname, name)) }
       end
 
       def node_facts_page
@@ -176,7 +192,7 @@ module Simpkv
         api.check('DELETE', Api.path('v1', 'nodes', @certname))
         # Documents that cannot be read go as well.
         node = allowed(part(500) { api.get(Api.path('v1', 'nodes', @certname)) }, 500)
-        node_view('Deactivate', 'node_deactivate', node: node)
+        node_view('Deactivate', left_something?(node) ? 'node_deactivate' : 'node_deactivate_none', node: node)
       end
 
       def node_deactivate

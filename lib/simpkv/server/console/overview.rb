@@ -33,7 +33,7 @@ module Simpkv
       end
 
       def site_page(title, template)
-        state = part { api.get('/v1/status') }
+        state = subject { api.get('/v1/status') }
         return page(title, 'overview_missing', missing: state) if missing?(state)
 
         page(title, template, state: state, alerts: Alerts.new(state), runs: RunChart.of(state['runs']))

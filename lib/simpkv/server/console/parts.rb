@@ -26,6 +26,14 @@ module Simpkv
           Missing.new(problem.status, problem.message)
         end
 
+        # As {#part}, for what the page is about: the page has the status of it.
+        #
+        # @return [Object, Missing]
+        # @raise [Problem, Error]
+        def subject(*statuses, &block)
+          part(*statuses, &block).tap { |found| response.status = found.status if missing?(found) }
+        end
+
         # @param method [String]
         # @param path [String] of the API, escaped
         # @return [Boolean] whether the rights of the caller allow such a request. The API decides when it comes
@@ -43,7 +51,7 @@ module Simpkv
         # @param path [String] of the API
         # @return [String] HTML: a sentence in place of the form
         def withheld(deed, method, path)
-          local = 'Processes on a loopback port have it with --local-write only.'
+          local = "Processes on a loopback port have it with '--local-write' of simpkv serve only."
           other = "'rights' of 'server' does not give it to #{caller}."
           %(<p class="muted">#{h(deed)} needs the right to #{method} <code>#{h(path)}</code>: ) +
             "#{h(caller.kind == :local ? local : other)}</p>"

@@ -45,13 +45,20 @@ module Simpkv
         conditions = [['=', 'type', type], EXPORTED[exported], (having('title', filter) unless filter.empty?)].compact
         titles = rows_page('resources', ['extract', [%w[function count], 'title', 'exported'], ['and', *conditions],
                                          %w[group_by title exported]], [%w[title asc], %w[exported asc]])
+        response.status = 404 if titles.total.zero? && !type?(type)
         page(cut(type), 'resources_type', type: type, titles: titles, filter: filter, exported: exported)
+      end
+
+      # @return [Boolean] whether an active node has a resource of the type
+      def type?(type)
+        api.find('resources', ['extract', [%w[function count]], ['=', 'type', type]]).rows.first['count'].positive?
       end
 
       def resource(type, title)
         at('/resources/{type}/{title}')
         nodes = rows_page('resources', ['and', ['=', 'type', type], ['=', 'title', title]], [%w[certname asc]],
                           size: RESOURCE_NODES)
+        response.status = 404 if nodes.total.zero?
         page(cut("#{type}[#{title}]"), 'resources_resource', type: type, title: title, nodes: nodes,
                                                              excerpt: Excerpt.new)
       end

@@ -95,7 +95,7 @@ module Simpkv
       def may_change(method)
         return true if @keys.may?(method)
 
-        raise Problem.new(403, "#{caller} may not #{method} #{@place.right}: 'rights' of 'server' does not allow it")
+        raise Problem.new(403, "#{caller} may not #{method} #{@place.right}: #{Rights.lacking(caller)}")
       end
 
       # The form without the value.

@@ -27,13 +27,12 @@ module Simpkv
 
       # @return [Hash, Missing, nil] nil if no catalog is stored
       def node_catalog_header(catalog)
-        part { catalog.header }.tap { |header| response.status = header.status if missing?(header) }
+        subject { catalog.header }.tap { |header| response.status = 404 if header.nil? }
       end
 
       def node_catalog_resources(catalog, type)
         text = given('q')
-        found = part(400) { catalog.resources(type, text, *window) }
-        response.status = found.status if missing?(found)
+        found = subject(400) { catalog.resources(type, text, *window) }
         { types: catalog.types, type: type, text: text, found: found }
       end
 

@@ -31,14 +31,14 @@ module Simpkv
 
       # The stored outcome may be malformed. The next inspection replaces it.
       def node_stored_inspection
-        stored = part(404, 500) { api.get(node_inspection_path) }
+        stored = subject(404, 500) { api.get(node_inspection_path) }
         kind = Estate::Inspections.kind(stored) unless missing?(stored)
         { stored: stored, kind: kind, names: kind ? node_rule_names : {}, inspect: may?('POST', node_inspection_path) }
       end
 
       # @return [Hash{String => String}] descriptions by UUID, of those rules that the caller may see
       def node_rule_names
-        listed = part { api.get('/v1/inspection_rules').fetch('inspection_rules') }
+        listed = part { rules_of_store }
         missing?(listed) ? {} : listed.to_h { |rule| rule.values_at('uuid', 'description') }
       end
 

@@ -26,7 +26,9 @@ module Simpkv
         # The filters of the API of nodes, by state.
         EXPIRED = { '' => 'expired=false', 'active' => 'expired=false', 'overdue' => 'expired=false',
                     'inactive' => 'expired=true', 'any' => nil }.freeze
-        private_constant :TIMES, :FIELDS, :NOT_NOOP, :EXPIRED
+        # Nodes that have had no run are neither overdue nor expired.
+        CONTRADICTIONS = %w[overdue inactive].freeze
+        private_constant :CONTRADICTIONS, :TIMES, :FIELDS, :NOT_NOOP, :EXPIRED
 
         # - `notes`: more about the status, in words
         # - `seen`: when the node was seen last; nil for never
@@ -74,7 +76,7 @@ module Simpkv
         # @return [Found] from the store
         # @raise [Problem, Error]
         def stored(offset, limit, why)
-          nodes = stored_nodes
+          nodes = never_run? && CONTRADICTIONS.include?(@state) ? [] : stored_nodes
           columns = never_run? ? %w[name status environment] : COLUMNS.select { |_, (*, name)| name }.keys
           Found.new(nodes.drop(offset).first(limit).map { |node| of_store(node) }, nodes.length, why, columns)
         end

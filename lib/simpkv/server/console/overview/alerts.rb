@@ -9,8 +9,8 @@ module Simpkv
       class Alerts
         # By what an alert is about.
         PATHS = { 'failed' => '/nodes?status=failed', 'overdue' => '/nodes?state=overdue', 'servers' => '/#servers',
-                  'service' => '/#service', 'compilers' => '/#compilers', 'expiring_keys' => '/#keys',
-                  'access' => '/access', 'doctor' => '/#doctor' }.freeze
+                  'certificates' => '/#servers', 'service' => '/#service', 'compilers' => '/#compilers',
+                  'expiring_keys' => '/#keys', 'access' => '/access', 'doctor' => '/#doctor' }.freeze
         # A failed run needs attention now. A certificate does when it has expired.
         LIMITS = { failed_critical: 1, certificate_critical: 0 }.freeze
         private_constant :PATHS, :LIMITS
