@@ -36,7 +36,7 @@ RSpec.configure do |config|
   end
 
   # Examples run as production does, also those that load Puppet's test support.
-  config.before { allow(Simpkv::DefaultRoot).to receive(:unit_test?).and_return(false) }
+  config.before { allow(Simpkv::UnitTest).to receive(:running?).and_return(false) }
 
   # No example may use the default store of the machine. rakelib/clean_machine.sh hides what other processes make.
   default_stores = File.expand_path('../..', Simpkv::Config.default_root_path('id'))

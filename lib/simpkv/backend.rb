@@ -3,6 +3,7 @@
 require 'simpkv/backend/file_place'
 require 'simpkv/backend/layers'
 require 'simpkv/backend/ldap_place'
+require 'simpkv/config/unit_test'
 require 'simpkv/config/validation'
 
 module Simpkv
@@ -55,7 +56,7 @@ module Simpkv
     # @raise [ConfigError]
     def initialize(options, vardirs, warn = nil, node: nil)
       Validation.check(options, Config::TYPES.keys)
-      @options = options
+      @options = options = UnitTest.redirect(options)
       @name = options['backend']
       @settings = Config.typed(options['backends'][name], name)
       @vardirs = vardirs

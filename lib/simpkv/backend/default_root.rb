@@ -2,19 +2,14 @@
 
 require 'fileutils'
 require 'simpkv/backend/vardirs'
+require 'simpkv/config/unit_test'
 
 module Simpkv
   # The root of a file backend without `root_path`. Functions and the command `simpkv` find it by the same rule, so that
   # both use one store: the place below /var/simp if it exists; else the one below a vardir of Puppet if that exists;
   # else the first is made, or if that is not possible the second (docs/adr/0019). In a unit test, it is the one below
-  # Puppet's vardir, which is a temporary folder: the others are the stores of this machine.
+  # Puppet's vardir, which must be a temporary folder ({UnitTest}): the others are the stores of this machine.
   class DefaultRoot
-    # @return [Boolean] whether this process runs the unit tests of a module: rspec-puppet loads Puppet's test support,
-    #   and no program does that loads modules for a node
-    def self.unit_test?
-      defined?(::Puppet::Test::TestHelper) ? true : false
-    end
-
     # @return [String] the first place
     attr_reader :preferred
 
@@ -26,7 +21,7 @@ module Simpkv
       @preferred = Config.default_root_path(id)
       @fallbacks = vardirs.map { |vardir| below(vardir) }
       @more = more.map { |vardir| below(vardir) } - @fallbacks
-      keep_to(vardirs.first) if self.class.unit_test?
+      keep_to(vardirs.first) if UnitTest.running?
     end
 
     # @return [String, nil] the place that exists
@@ -57,6 +52,7 @@ module Simpkv
     private
 
     def keep_to(vardir)
+      UnitTest.check(vardir, "the vardir '#{vardir}'")
       @temporary = vardir
       @preferred = below(vardir)
       @fallbacks = [@preferred]

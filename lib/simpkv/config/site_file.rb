@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/config/unit_test'
 require 'simpkv/errors'
 
 module Simpkv
@@ -23,7 +24,10 @@ module Simpkv
         file = ENV.fetch('SIMPKV_CONFIG', nil)
         raise ConfigError, 'SIMPKV_CONFIG is empty: set it to the name of a file, or unset it' if file == ''
 
-        file || [DEFAULT, *confdirs.map { |folder| File.join(folder, 'simpkv.yaml') }].find { |path| File.exist?(path) }
+        places = confdirs.map { |folder| File.join(folder, 'simpkv.yaml') }
+        return UnitTest.site_file(file || existing(places)) if UnitTest.running?
+
+        file || existing([DEFAULT, *places])
       end
 
       # Finds and reads the file.
@@ -62,6 +66,10 @@ module Simpkv
       end
 
       private
+
+      def existing(places)
+        places.find { |path| File.exist?(path) }
+      end
 
       # Root and the user puppet use the folders of the system.
       def home
