@@ -26,6 +26,7 @@ module Changed
     'lib/simpkv/cli' => %w[spec/command/{base,completion,errors,manual,schemas,stores}_spec.rb],
     'docs/schemas/' => %w[spec/command/schemas_spec.rb], 'docs/clients.md' => %w[spec/server/clients_spec.rb],
     'docs/backup.md' => %w[spec/command/backup_spec.rb],
+    'lib/simpkv/config/unit_test' => %w[spec/unit/unit_test_spec.rb spec/functions/{kit,unit_tests}_spec.rb],
     'lib/simpkv/config' => %w[spec/unit/{config,isolation,option_table,site_file}_spec.rb
                               spec/conformance/options_spec.rb spec/functions/support_*_spec.rb],
     'lib/simpkv/document/rich_data' => %w[spec/functions/rich_data_spec.rb spec/conformance/values_spec.rb
@@ -46,6 +47,7 @@ module Changed
     'lib/simpkv/status' => %w[spec/command/status_spec.rb spec/server/{metrics,status}_spec.rb
                               spec/unit/status_*_spec.rb],
     'lib/simpkv/resources' => %w[spec/types],
+    'lib/simpkv/rspec' => %w[spec/functions/{kit,unit_tests}_spec.rb],
     'lib/simpkv/ssh/' => %w[spec/unit/ssh_*_spec.rb spec/command/ssh_spec.rb],
     'lib/simpkv/store' => %w[spec/unit/{audited,encrypted,layer,store,versioned}*_spec.rb spec/conformance],
     'lib/simpkv/termini/estate_query' => %w[spec/query/function_spec.rb],
@@ -62,6 +64,8 @@ module Changed
     'examples/monitoring/' => %w[spec/server/monitoring_spec.rb spec/package/documentation_spec.rb],
     '.github/' => %w[spec/package/workflows_spec.rb], 'rakelib/tests' => %w[spec/package/workflows_spec.rb],
     'rakelib/release' => %w[spec/package/release*_spec.rb], 'rakelib/bill_' => %w[spec/package/release_spec.rb],
+    'examples/module/' => %w[spec/functions/unit_tests_spec.rb],
+    'docs/testing.md' => %w[spec/functions/unit_tests_spec.rb],
     'rakelib/runbook' => %w[spec/command/runbook_spec.rb],
     'tasks/' => %w[spec/bolt/tasks_spec.rb], 'files/' => %w[spec/bolt/tasks_spec.rb],
     'examples/' => %w[spec/package/commands_spec.rb], 'docs/high-availability.md' => %w[spec/availability],

@@ -10,7 +10,7 @@ class Rooms
 
   # From the lowest; '.' has errors.rb and other files without a folder.
   FOLDERS = %w[. native document audit config store backend adapter estate inspection query access status purging ssh
-               resources termini server cli].freeze
+               resources termini server cli rspec].freeze
 
   # @param root [String] the folder of the library
   def initialize(root)

@@ -1,0 +1,243 @@
+# frozen_string_literal: true
+
+require_relative '../puppet_helper'
+require_relative '../support/clock'
+require 'simpkv/config/site_file'
+require 'simpkv/rspec/example_methods'
+require 'simpkv/rspec/fresh_catalogs'
+require 'simpkv/rspec/have_stored'
+require 'simpkv/rspec/stores'
+
+# The kit for the authors of modules, without simpkv/rspec.rb, which would give stores to all examples of this process.
+# With its type, rspec-puppet does not include its own methods, such as `environment`.
+RSpec.describe Simpkv::Kit, type: :kit do
+  include Simpkv::Kit::ExampleMethods
+  include Clock
+
+  let(:stores) { Simpkv::Kit::Stores.new }
+  let(:environment) { 'production' }
+  let(:hiera) { {} }
+  let(:world) { PuppetWorld.new(hiera: hiera) }
+
+  before { allow(Simpkv::UnitTest).to receive_messages(running?: true, kit: stores) }
+
+  around { |example| stores_of_example { example.run } }
+
+  after { world.close }
+
+  # The stub of the kit is not there yet.
+  def stores_of_example(&block)
+    stores.for_example(&block)
+  end
+
+  def compile(code)
+    world.compile(code)
+  end
+
+  def secret(value)
+    Puppet::Pops::Types::PSensitiveType::Sensitive.new(value)
+  end
+
+  # @return [String] the message of a matcher that must fail
+  def failure_of(matcher, actual = nil)
+    expect(matcher.matches?(actual)).to be(false)
+    matcher.failure_message
+  end
+
+  describe 'have_stored' do
+    before { simpkv_with('app1/color' => 'blue', 'app1/token' => secret('t0ken')) }
+
+    it 'finds a key with its value and metadata' do
+      simpkv_with({ 'app1/size' => { 'width' => 3 } }, metadata: { 'owner' => 'dba', 'since' => 2026 })
+      expect(nil).to have_stored('app1/size').with_value('width' => 3).with_metadata('owner' => 'dba', 'since' => 2026)
+      expect(nil).to have_stored('app1/size').with_value(include('width')).with_metadata(include('owner' => 'dba'))
+      expect(nil).to have_stored('app1/color').with_value(/bl/).with_metadata({})
+    end
+
+    it 'takes a Sensitive for one, and what it wraps for both' do
+      expect(nil).to have_stored('app1/token').with_value(secret('t0ken'))
+      expect(nil).to have_stored('app1/token').with_value('t0ken')
+      expect(have_stored('app1/color').with_value(secret('blue')).matches?(nil)).to be(false)
+    end
+
+    it 'names what is stored instead' do
+      simpkv_with({ 'site' => 1 }, global: true)
+      simpkv_with({ 'app2/a' => 1 }, environment: 'dev')
+      simpkv_with({ 'b' => 1 }, backend: 'other')
+      expect(failure_of(have_stored('app1/colour'))).to eq(
+        "expected 'app1/colour' in environment 'production', but stored are 'app1/color', 'app1/token', " \
+        "'app2/a' (environment 'dev'), 'b' of backend 'other', 'site' (global)"
+      )
+    end
+
+    it 'names twenty keys at most, and says that there are none, or a folder' do
+      expect(failure_of(have_stored('x', backend: 'none'))).to include("stored are 'app1/color' of backend 'default'")
+      expect(failure_of(have_stored('app1'))).to end_with('but that is a folder')
+      simpkv_with((1..20).to_h { |number| ["many/#{number}", number] })
+      expect(failure_of(have_stored('x'))).to end_with("'many/7' and 2 more")
+      stores.for_example { expect(failure_of(have_stored('x'))).to end_with('but nothing is stored') }
+    end
+
+    it 'shows plain values that differ' do
+      expect(failure_of(have_stored('app1/color').with_value('red').with_metadata('a' => 1)))
+        .to eq("expected 'app1/color' in environment 'production' to match, but its value is \"blue\", not \"red\", " \
+               'and its metadata is {}, not {"a"=>1}'.gsub('{"a"=>1}', { 'a' => 1 }.inspect))
+    end
+
+    # A Sensitive on one side tells that the other one is a secret as well.
+    it 'shows no value where one of the two holds a Sensitive, or a matcher could' do
+      simpkv_with('app1/nested' => { 'deep' => [secret('h1dden')] })
+      wrong = [have_stored('app1/token').with_value('gu3ss'), have_stored('app1/color').with_value(secret('gu3ss')),
+               have_stored('app1/nested').with_value('deep' => ['gu3ss']),
+               have_stored('app1/color').with_value(include(secret('gu3ss')))]
+      wrong.each do |matcher|
+        expect(failure_of(matcher)).to end_with('its value is another one, which is not shown')
+        expect(matcher.failure_message + matcher.description).not_to match(/gu3ss|t0ken|h1dden|blue/)
+      end
+    end
+
+    it 'fails, negated, for what is stored, and does not show it' do
+      matcher = have_stored('app1/token').with_value('t0ken').with_metadata({})
+      expect { expect(nil).not_to(matcher) }.to raise_error(
+        RSpec::Expectations::ExpectationNotMetError,
+        "expected no 'app1/token' in environment 'production' with the given value and the given metadata, " \
+        'but it is stored'
+      )
+      expect(nil).not_to have_stored('app1/token').with_value('other')
+      expect(nil).not_to have_stored('app1/none').with_value('t0ken')
+    end
+
+    it 'compiles a block and a catalog that rspec-puppet has not compiled yet, and calls no function' do
+      expect { compile('simpkv::put("k", 1)') }.to have_stored('k')
+      expect(-> { compile('simpkv::put("l", 1)') }).to have_stored('l')
+      function = double('a function of rspec-puppet', call: nil)
+      expect(function).to have_stored('l')
+      expect(function).not_to have_received(:call)
+    end
+
+    it 'refuses malformed keys and unknown options, also negated' do
+      expect { expect(nil).not_to have_stored('app1/../x') }.to raise_error(Simpkv::InvalidError)
+      expect { expect(nil).not_to have_stored('k', globl: true) }.to raise_error(ArgumentError, /'globl'.*global/)
+      expect { have_stored('app1/').with_value(1) }.to raise_error(ArgumentError, %r{the folder 'app1/' has no value})
+    end
+
+    it 'takes an expired key for a missing one' do
+      compile('simpkv::put("short", 1, {}, { "expires_after" => 1 })')
+      expect(nil).to have_stored('short')
+      clock_at((Time.now.utc + 3600).iso8601)
+      expect(nil).not_to have_stored('short')
+    end
+  end
+
+  describe 'simpkv_with' do
+    it 'gives keys to functions and to Hiera' do
+      simpkv_with('app1/' => { 'token' => secret('t0ken'), 'deep/' => { 'x' => 1 } }, 'hosts/' => {})
+      catalog = compile(<<~PUPPET)
+        $token = simpkv::get('app1/token')['value']
+        notify { "${$token =~ Sensitive} ${simpkv::get('app1/deep/x')['value']} ${simpkv::list('hosts')['keys'].size}": }
+      PUPPET
+      expect(catalog.resource('Notify', 'true 1 0')).not_to be_nil
+      expect(nil).to have_stored('hosts/')
+      expect(nil).not_to have_stored('hosts2/')
+      expect(nil).not_to have_stored('app1/token/')
+    end
+
+    it 'gives global keys, and those of other environments' do
+      simpkv_with({ 'a' => 1 }, global: true)
+      simpkv_with({ 'a' => 2 }, environment: 'dev')
+      catalog = compile('notify { "${simpkv::get(a, { global => true })[value]} ${simpkv::exists(a)}": }')
+      expect(catalog.resource('Notify', '1 false')).not_to be_nil
+      expect(nil).to have_stored('a', 'global' => true).with_value(1)
+      expect(nil).to have_stored('a', environment: 'dev').with_value(2)
+    end
+  end
+
+  describe 'a backend of Hiera' do
+    let(:hiera) do
+      ldap = { 'type' => 'ldap', 'id' => 'site', 'ldap_uri' => 'ldaps://ldap.invalid', 'layout' => 'hex',
+               'admin_pw_file' => '/nonexistent', 'tls_cacert' => '/nonexistent', 'case_sensitive' => true }
+      { 'backends' => { 'default' => ldap, 'same' => ldap,
+                        'secrets' => { 'type' => 'file', 'id' => 'site', 'root_path' => '/nonexistent/x',
+                                       'audit' => { 'to' => '/nonexistent/log' },
+                                       'encryption_keys' => '/nonexistent/keys', 'encrypted_only' => true } } }
+    end
+
+    it 'is replaced by a store in files, in which other options still count' do
+      compile('simpkv::put("A/b", 1) simpkv::put("c", 2, {}, { backend => secrets })')
+      expect(nil).to have_stored('A/b').with_value(1)
+      expect(nil).to have_stored('c', backend: 'secrets').with_value(2)
+      expect(nil).not_to have_stored('c')
+    end
+
+    it 'has one store under two names' do
+      catalog = compile('simpkv::put("k", 1) notify { String(simpkv::get("k", { backend => same })["value"]): }')
+      expect(catalog.resource('Notify', '1')).not_to be_nil
+      expect(nil).to have_stored('k', backend: 'same')
+    end
+
+    it 'is still checked' do
+      expect { compile('simpkv::put("k", 1, {}, { backend => none })') }.to raise_error(/No simpkv backend 'none'/)
+    end
+
+    it 'is replaced for resource types, too, which read no file of the site' do
+      expect(Simpkv::SiteFile.find([Dir.tmpdir])).to be_nil
+      backend = Simpkv::Backend.new(hiera.merge('backend' => 'default', 'global' => true), [['/nonexistent'], []])
+      expect([backend.type, backend.case_sensitive?]).to eq(['file', true])
+      backend.open.put(backend.path('k'), '{"value":1}')
+      expect(nil).to have_stored('k', global: true).with_value(1)
+    end
+  end
+
+  describe 'the store' do
+    # @return [String] the folder of the store
+    def root_path
+      stores.redirect('backend' => 'x', 'backends' => { 'x' => { 'type' => 'file', 'id' => 'x' } })
+            .dig('backends', 'x', 'root_path')
+    end
+
+    it 'is empty in each example, and gone afterwards' do
+      folders = Array.new(2) do
+        stores.for_example do
+          expect(nil).not_to have_stored('k', backend: 'x')
+          simpkv_with({ 'k' => 1 }, backend: 'x')
+          expect(File).to exist("#{root_path}/environments/production/k")
+          root_path
+        end
+      end
+      expect(folders.uniq.length).to eq(2)
+      expect(folders.map { |folder| File.dirname(folder) }.select { |folder| File.exist?(folder) }).to eq([])
+    end
+
+    it 'is not made for an example that does not use it' do
+      world
+      allow(Dir).to receive(:mktmpdir).and_call_original
+      stores.for_example { nil }
+      expect(Dir).not_to have_received(:mktmpdir)
+    end
+
+    it 'is below TMPDIR if that is set' do
+      Dir.mktmpdir do |folder|
+        allow(ENV).to receive(:[]).and_call_original
+        allow(ENV).to receive(:[]).with('TMPDIR').and_return(folder)
+        stores.for_example do
+          simpkv_with('k' => 1)
+          expect(Dir.children(folder)).to match([/\Asimpkv-rspec/])
+        end
+        expect(Dir.children(folder)).to eq([])
+      end
+    end
+
+    it 'does not exist outside of examples' do
+      expect { Simpkv::Kit::Stores.new.store('default') }.to raise_error(Simpkv::ConfigError, /only while an example/)
+    end
+
+    it 'makes rspec-puppet compile a catalog again after each use' do
+      group = Class.new { prepend Simpkv::Kit::FreshCatalogs }.new
+      own = Class.new { prepend(Simpkv::Kit::FreshCatalogs) && define_method(:hiera_data) { { 'a' => 1 } } }.new
+      before = group.hiera_data
+      expect([group.hiera_data, own.hiera_data]).to eq([before, [{ 'a' => 1 }, before.last]])
+      simpkv_with('k' => 1)
+      expect(group.hiera_data).not_to eq(before)
+    end
+  end
+end
