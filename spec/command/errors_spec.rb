@@ -29,6 +29,19 @@ RSpec.describe 'simpkv' do
       expect(failure('frobnicate')).to match([64, /there is no such command 'frobnicate' \(simpkv --help/])
     end
 
+    # Some named neither, and a key was a folder that is "not found".
+    it 'names the key that is no name, or is a key in the place of a folder' do
+      simpkv!('put', 'app1/k', 'x')
+      [%w[watch], %w[stat], %w[rm], %w[ls], %w[tree], %w[get]].each do |command|
+        expect(failure(*command, '//../x').last).to include("'//../x': '.' and '..' are not allowed as a name")
+      end
+      [%w[watch], %w[watch --poll=1], %w[ls], %w[tree], %w[expire]].each do |command|
+        expect(failure(*command, 'app1/k'))
+          .to match([66, %r{k': it is a key, and simpkv #{command.first} takes a folder: .* above it is '/app1'$}])
+      end
+      expect(failure('ls', 'missing').last).to match(/'missing': Key folder .* not found/)
+    end
+
     it 'names the option' do
       expect(failure('get', '--bogus', 'a')).to match([64, /invalid option: --bogus \(simpkv get --help\)/])
       expect(failure('get', 'a', '-o', 'xml'))
@@ -36,7 +49,7 @@ RSpec.describe 'simpkv' do
       expect(failure('get', 'a', '--output=xml'))
         .to match([64, /invalid argument: --output xml: expected table, json or yaml/])
       expect(failure('get', 'a', '-oPl4nted')).to match([64, /invalid argument: -o: expected table, json or yaml/])
-      expect(failure('ping', '--count', 'x')).to match([64, /invalid argument: --count: expected a whole number \(/])
+      expect(failure('ping', '--count', 'x')).to match([64, /--count must be a whole number from 1 to \d+ \(/])
       expect(failure('get', 'a', '--config')).to match([64, /missing argument: --config/])
       expect(failure('-g')).to match([64, /no command after -g/])
       # Each was "no command after -c", also with a misspelt command behind the file.

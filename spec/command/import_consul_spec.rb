@@ -78,6 +78,9 @@ RSpec.describe 'simpkv import-consul' do
       exported('a' => 'x', 'b c' => 'y') => /b c: .*whitespace/ }.each do |input, why|
       expect(import(input)).to have_attributes(code: 65, err: why)
     end
+    # The message was "a: a is stored under the same name".
+    twice = '[{"key":"a","value":"eA=="},{"key":"a","value":"eQ=="}]'
+    expect(import(twice)).to have_attributes(code: 65, err: /  a: there are two of this name, and only one can/)
     expect(import('[]')).to have_attributes(code: 66, err: /there is no key to import/)
     expect(import(exported('a' => 'x'), '-n')).to have_attributes(code: 0, out: /^to store: +1$/)
     expect(Dir[File.join(root, '**/*')].select { |file| File.file?(file) }).to eq([])

@@ -266,7 +266,7 @@ module Simpkv
       # @return [String] the path of an existing key or folder
       # @raise [Failure] the directory would take the name for another one
       def existing(name)
-        path = backend.path(name)
+        path = path_of(name)
         return path unless backend.ldap? && backend.settings['layout'] == 'plain' && path.match?(/[[:upper:]]/)
 
         raise Failure.new("'#{name}' has capital letters, which do not count in this directory: write it as it is " \
@@ -284,6 +284,13 @@ module Simpkv
         raise Failure.new(e.message, Failure::USAGE)
       end
 
+      # @param name [String] of a key or a folder
+      # @return [String] its path
+      # @raise [Failure] it is no name
+      def path_of(name)
+        about(name) { backend.path(name) }
+      end
+
       # Prints the keys that could not be read.
       #
       # @return [Integer, nil] the exit code
@@ -296,7 +303,17 @@ module Simpkv
       def about(name)
         yield
       rescue Simpkv::Error => e
-        raise Failure.new("#{backend.title}: '#{name}': #{backend.explain(e)}", Failure.code_for(e))
+        why = key_for_folder(e, name) || backend.explain(e)
+        raise Failure.new("#{backend.title}: '#{name}': #{why}", Failure.code_for(e))
+      end
+
+      # @return [String, nil] that the folder which is missing is a key
+      def key_for_folder(error, name)
+        return unless error.is_a?(NotFoundError) && backend.store.kind(backend.path(name)) == :key
+
+        "it is a key, and simpkv #{self.class.title} takes a folder: the one above it is '#{File.dirname("/#{name}")}'"
+      rescue Simpkv::Error
+        nil
       end
     end
   end

@@ -60,7 +60,7 @@ module Simpkv
 
         # The root folder of an environment may be missing. It is empty then.
         def listed(folder)
-          path = backend.path(folder)
+          path = path_of(folder)
           required = path != backend.prefix
           describe = ->(_, document) { Value.summary(document) if @long }
           return reading.list(path, required: required, &describe) if @expired

@@ -21,7 +21,7 @@ module Simpkv
         }.freeze
 
         def run(folder = '')
-          root = @all ? '' : backend.path(folder)
+          root = @all ? '' : path_of(folder)
           store = @all ? backend.store : reading
           about(folder) { store.list(root) { nil } } unless @all || root == backend.prefix
           names = about(folder) { Walk.new(store).names(@all ? Walk::ROOTS : [root], expired: @expired) }

@@ -42,7 +42,7 @@ module Simpkv
         def run(folder = '')
           raise Failure.new('--poll does not go with --since: a list has no cookie', Failure::USAGE) if @poll && @since
 
-          path = backend.path(folder)
+          path = path_of(folder)
           left = @count
           about(folder) do
             changes(path) do |change|

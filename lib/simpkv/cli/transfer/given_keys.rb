@@ -38,13 +38,20 @@ module Simpkv
         Native.key_check(key, true)
         path = @target.path(key)
         return problem(origin, "'#{name}' is no name of a key") if Config.root?(path)
-        return problem(origin, "#{@origins[path]} is stored under the same name") if @origins.key?(path)
+        return problem(origin, twice(@origins[path], origin, name)) if @origins.key?(path)
 
         @origins[path] = origin
         document = yield
         @documents[path] = document if document
       rescue InvalidError, TooLargeError, UnencodableError => e
         problem(origin, e.message)
+      end
+
+      # @return [String]
+      def twice(first, origin, name)
+        return "there are two of this name, and only one can be stored: delete one in #{@title}" if first == origin
+
+        "its key is '#{name}', and so is that of '#{first}': rename or leave out one of them"
       end
 
       # Notes a reason why nothing can be stored.
