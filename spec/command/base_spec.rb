@@ -45,7 +45,7 @@ RSpec.describe 'simpkv, with a wrong base DN' do
 
     it 'is reported by ping too' do
       options['base_dn'] = wrong.values.first
-      expect(simpkv!('ping')).to match(/^base entry: +hidden from #{options['admin_dn']}, or missing$/)
+      expect(simpkv!('-b', 'default', 'ping')).to match(/^base entry: +hidden from #{options['admin_dn']}, or missing$/)
     end
   end
 

@@ -17,7 +17,7 @@ RSpec.describe 'simpkv ping' do
     expect { other.kind('globals') }.to raise_error(Simpkv::DeniedError, /wrong password/)
     change_password(Slapd::PASSWORD)
     expect { other.kind('globals') }.to raise_error(Simpkv::DeniedError, /not tried again for \d+ s, unless the file/)
-    simpkv!('ping', process: true)
+    simpkv!('-b', 'default', 'ping', process: true)
     expect(other.kind('globals')).to eq(:folder)
     expect(File.mtime(directory.password_file)).to eq(mtime)
   end
@@ -25,7 +25,7 @@ RSpec.describe 'simpkv ping' do
   # Only functions, termini and doctor said so.
   it 'warns about a world-readable password file, as get, exists, put and ls do' do
     File.chmod(0o604, directory.password_file)
-    [%w[put a x], %w[get a], %w[exists a], %w[ls], %w[ping]].each do |command|
+    [%w[put a x], %w[get a], %w[exists a], %w[ls], %w[-b default ping]].each do |command|
       outcome = simpkv(*command)
       expect([outcome.code, outcome.err.lines])
         .to match([0, [%r{\Asimpkv: ldap/#{id}: 'admin_pw_file' .* is open to every local user \(mode 0604\): chmod}]])
@@ -34,10 +34,32 @@ RSpec.describe 'simpkv ping' do
     File.chmod(0o600, directory.password_file)
   end
 
+  # It asked the backend that functions use only.
+  it 'asks each backend, has an error of one that cannot be used, and asks one with --backend' do
+    files = { 'type' => 'file', 'id' => 'files', 'root_path' => File.join(folder, 'files') }
+    site = { 'default' => backends['default'], 'again' => backends['default'].merge('id' => 'again'),
+             'files' => files, 'plugin' => { 'type' => 'acme', 'id' => 'x' },
+             'down' => backends['default'].merge('ldap_uri' => 'ldap://127.0.0.1:1'),
+             'wrong' => { 'type' => 'ldap', 'id' => 'w' } }
+    FileUtils.mkdir_p(files['root_path'])
+    file = File.join(folder, 'several.yaml')
+    File.write(file, { 'backends' => site }.to_yaml)
+    outcome = simpkv('-c', file, 'ping', '-o', 'json', process: true)
+    first, *others = JSON.parse(outcome.out).then { |facts| [facts, *facts.delete('others')] }
+    expect(outcome).to have_attributes(code: 69, err: %r{\Asimpkv: ldap/#{id}: .*//127.0.0.1:1.*\nsimpkv: .*ldap_uri.*})
+    expect(first.keys).to eq(JSON.parse(simpkv!('-c', file, '-b', 'default', 'ping', '-o', 'json')).keys)
+    expect([first, *others].map { |facts| [facts['backend'], facts['servers'].length] })
+      .to match([["ldap/#{id}", 1], ['ldap/again', 1], ['file/files', 0], ["ldap/#{id}", 0], [/w/, 0]])
+    expect(others.map { |facts| facts['error'] }).to match([nil, nil, %r{ldap://127.0.0.1:1}, /ldap_uri/])
+    screen = simpkv('-c', file, 'ping', process: true)
+    expect([screen.code, screen.out.scan(/^backend: +(\S+)$/).flatten.length]).to eq([69, 5])
+    expect(screen.out).to match(/^median: .*\n\nbackend: .*^error: /m)
+  end
+
   it 'does not touch the file if the server refuses the password' do
     ctime = File.stat(directory.password_file).ctime
     change_password('another')
-    expect(simpkv('ping', process: true)).to have_attributes(out: '', err: /wrong password/)
+    expect(simpkv('-b', 'default', 'ping', process: true)).to have_attributes(out: '', err: /wrong password/)
     expect(File.stat(directory.password_file).ctime).to eq(ctime)
   ensure
     change_password(Slapd::PASSWORD)

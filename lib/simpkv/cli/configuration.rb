@@ -56,6 +56,15 @@ module Simpkv
         backends.is_a?(Hash) ? backends.keys : []
       end
 
+      # @return [Array<String>] the names of those with a type of simpkv: others come with plugins, which work in Puppet
+      #   only
+      def usable_backends
+        usable = Config.backends_of(options).select do |_, backend|
+          backend.is_a?(Hash) && Config::TYPES.key?(backend['type'])
+        end
+        usable.keys
+      end
+
       # @return [Hash] the options of the estate, as the site has them
       # @raise [ConfigError] an option is unknown or has the wrong type; the message names the source
       def estate

@@ -10,8 +10,8 @@ module Simpkv
         SECTION = :storage
         SUMMARY = 'ping, and print the counters of connections'
         DESCRIPTION = <<~TEXT
-          Does the same as ping, and prints the counters of its connections: how many were opened, bound, failed and
-          retried, and how long operations took. These are the counters of this process. Simpkv.stats returns those
+          Does the same as ping with the backend that functions use, or with that of --backend, and prints the counters
+          of its connections: how many were opened, bound, failed and retried, and how long operations took. These are the counters of this process. Simpkv.stats returns those
           of puppetserver.
         TEXT
         EXAMPLES = {
@@ -20,11 +20,15 @@ module Simpkv
 
         private
 
+        def others
+          []
+        end
+
         def present(facts)
           facts = facts.reject { |name, _| name == 'servers' }
           pools = Simpkv.stats['pools']
           pools.flat_map { |pool| pool['servers'] }.map { |server| server['tls'] }.compact.each do |tls|
-            tls['certificate_ends'] = certificate_end(tls)
+            tls['certificate_ends'] = Measurement.certificate_end(tls)
           end
           output.print(facts.merge('pools' => pools)) do
             table(facts) + pools.flat_map { |pool| lines(pool) }

@@ -139,14 +139,11 @@ module Simpkv
           @site ||= Simpkv::Status::Site.new(configuration.site, @flags[:vardir], method(:complain))
         end
 
-        # Backends of other types come with plugins, which work in Puppet only.
-        #
         # @return [Array<String>]
         def backends
           return [backend.name] if @flags[:backend]
 
-          types = Config.backends_of(configuration.options).select { |_, options| Config::TYPES.key?(options['type']) }
-          types.keys
+          configuration.usable_backends
         end
 
         def complain(warning)
