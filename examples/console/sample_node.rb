@@ -78,7 +78,7 @@ class SampleNode
     packages = [*packages, 'openssh-server', 'chrony'].map { |title| resource('Package', title, 'ensure' => 'latest') }
     services = [*services, 'ssh', 'chrony'].map { |title| resource('Service', title, 'ensure' => 'running') }
     files = [*files, '/etc/motd', '/etc/ssh/sshd_config', '/etc/chrony/chrony.conf'].map { |title| file(title) }
-    [*classes, *packages, *services, *files,
+    [*classes, *packages, *services, *files, *collected,
      resource('User', 'deploy', 'ensure' => 'present', 'uid' => 1200, 'shell' => '/bin/bash', 'groups' => %w[adm]),
      resource('Cron', 'logrotate', 'command' => '/usr/sbin/logrotate /etc/logrotate.conf', 'hour' => 3, 'minute' => 17)]
   end
@@ -89,12 +89,24 @@ class SampleNode
              'tags' => ['host', site] }
     return { 'host' => [host] } unless role == 'web'
 
-    check = { 'title' => "https #{name}", 'tags' => %w[check web],
-              'parameters' => { 'url' => "https://#{name}/health", 'interval' => 30 } }
-    { 'host' => [host], 'monitor::check' => [check] }
+    { 'host' => [host], 'monitor::check' => [{ 'title' => "https #{name}", 'tags' => %w[check web],
+                                               'parameters' => check }] }
+  end
+
+  # @return [Hash{String => Object}] the parameters of the exported check
+  def check
+    { 'url' => "https://#{name}/health", 'interval' => 30 }
   end
 
   private
+
+  # The checks that a monitor collects: those of the first nodes.
+  def collected
+    return [] unless role == 'monitor'
+
+    exporters = Array.new(ROLES.length) { |number| SampleNode.new(number) }.select { |node| node.role == 'web' }
+    exporters.map { |node| resource('Monitor::Check', "https #{node.name}", node.check) }
+  end
 
   def site
     SITES.keys[number / 3 % SITES.length]
