@@ -99,6 +99,22 @@ RSpec.describe 'The pages of the console' do
     expect(send_form('/rules/test/', {}).status).to eq(403)
   end
 
+  # Anybody could make a link to a page that says so.
+  it 'say that a form has done something only if it has, to the one who has sent it, for a minute' do
+    store.put('environments/production/a', '{"value":1}')
+    etag = CGI.unescapeHTML(page('/keys/a?do=delete').body[/name="etag" value="([^"]*)"/, 1])
+    location = submit('/keys/a?do=delete', '/keys/a?do=delete', 'etag' => etag).headers['location']
+    deed, time, signature = location[/done=(.*)/, 1].split('.')
+    expect(text(page(location))).to include('The key is deleted.')
+    { 'deleted' => signature, 'folder_deleted' => signature, "deleted.#{time}" => 'x' * 64,
+      "deleted.#{time.to_i + 1}" => signature, "folder_deleted.#{time}" => signature, 'deleted..' => '' }
+      .map { |mark, sign| "/keys/?environment=production&done=#{mark}.#{sign}" }
+      .push("/keys/b/?environment=production&done=#{deed}.#{time}.#{signature}", '/nodes?removed=web1&done=removed',
+            '/nodes?removed=web1', '/rules?done=deleted', '/keys/?done=folder_deleted',
+            "/rules?done=#{deed}.#{time}.#{signature}")
+      .each { |path| expect([path, page(path).body]).not_to include(include('role="status"')) }
+  end
+
   # Numbers of rows that were not UTF-8 ended in an internal error.
   it 'refuse parameters that are not UTF-8' do
     paths = SampleConsole.paths.map { |path| path.sub(/\?.*/, '') }.uniq

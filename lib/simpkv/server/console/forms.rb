@@ -13,12 +13,14 @@ module Simpkv
         # The field with the token.
         TOKEN = '_token'
         SECRET = SecureRandom.bytes(32)
-        private_constant :SECRET
+        # The parameter that says what a form has done, and the seconds for which a page repeats it.
+        DONE = 'done'
+        CONFIRMED = 60
+        private_constant :SECRET, :DONE, :CONFIRMED
 
         # @return [String] the token of the caller's forms. It is valid until the service ends
         def token
-          caller = env.fetch(Gate::CALLER)
-          OpenSSL::HMAC.hexdigest('SHA256', SECRET, [caller.kind, caller.name].join("\0"))
+          signature
         end
 
         # @return [String] HTML: the field with the token, for the begin of each form that is sent with POST
@@ -40,7 +42,35 @@ module Simpkv
                                  'was changed')
         end
 
+        # Leads the browser to a page that says what a form has done. Others cannot make such an address.
+        #
+        # @param address [String]
+        # @param deed [String] a word
+        # @return [void]
+        def confirm(address, deed)
+          time = Time.now.to_i.to_s
+          mark = [deed, time, signature(deed, time, address)].join('.')
+          go_to("#{address}#{address.include?('?') ? '&' : '?'}#{DONE}=#{mark}")
+        end
+
+        # Takes the mark out of the address, so that no link of the page has it.
+        #
+        # @return [String, nil] the word for what a form of the caller has just done; nil for nothing
+        def confirmed
+          deed, time, signature = given(DONE).split('.')
+          request.GET.delete(DONE)
+          return unless signature && OpenSSL.secure_compare(signature, signature(deed, time, here))
+
+          deed if Time.now.to_i - time.to_i <= CONFIRMED
+        end
+
         private
+
+        # @return [String] of texts for the caller; only this process can make it
+        def signature(*texts)
+          caller = env.fetch(Gate::CALLER)
+          OpenSSL::HMAC.hexdigest('SHA256', SECRET, [caller.kind, caller.name, *texts].join("\0"))
+        end
 
         # Rack raises the last two at a part without a name, and at one in UTF-16.
         def sent_fields

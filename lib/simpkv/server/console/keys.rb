@@ -18,16 +18,16 @@ module Simpkv
                                'delete' => :key_deletion_page },
                     true => { 'show' => :key_value_page, 'edit' => :key_edit_page, 'save' => :save_key,
                               'restore' => :restore_key, 'delete' => :delete_key } }.freeze
-      # What a form has done, by the parameter `done`.
-      DONE = { 'created' => 'The key is stored. It is new.', 'stored' => 'The value is stored.',
-               'restored' => 'The earlier value is the current one now.', 'deleted' => 'The key is deleted.',
-               'folder_deleted' => 'The folder is deleted, with all that was below it.' }.freeze
+      # What a form has done, by {#confirmed}.
+      KEY_DEEDS = { 'created' => 'The key is stored. It is new.', 'stored' => 'The value is stored.',
+                    'restored' => 'The earlier value is the current one now.', 'deleted' => 'The key is deleted.',
+                    'folder_deleted' => 'The folder is deleted, with all that was below it.' }.freeze
       # Rows of a folder on a page.
       KEY_ROWS = 50
       KEY_ROWS_MAX = 200
       # What the API raises.
       KEY_ERRORS = [Problem, Error, ConfigError].freeze
-      private_constant :FOLDER_PAGES, :KEY_PAGES, :DONE, :KEY_ROWS, :KEY_ROWS_MAX, :KEY_ERRORS
+      private_constant :FOLDER_PAGES, :KEY_PAGES, :KEY_DEEDS, :KEY_ROWS, :KEY_ROWS_MAX, :KEY_ERRORS
 
       hash_branch('', 'keys') do |r|
         at('/keys/{path}')
@@ -43,7 +43,6 @@ module Simpkv
         scope = %w[environment global backend].to_h { |name| [name, key_parameter(name)] }
         @place = Keys::Place.new(segments, folder, scope)
         @keys = Keys::Client.new(api, @place)
-        @done = DONE[request.GET.delete('done')]
       end
 
       # @param form [Boolean] whether the request is the POST of a form
@@ -66,7 +65,7 @@ module Simpkv
       end
 
       def keys_view(title, template, choice: @keys.choice, **locals)
-        page(title, template, place: @place, choice: choice, done: @done, **locals)
+        page(title, template, place: @place, choice: choice, done: KEY_DEEDS[@deed], **locals)
       end
 
       # The page of an error that has the form for another environment or backend. A store that cannot be reached is

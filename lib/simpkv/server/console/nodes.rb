@@ -79,7 +79,7 @@ module Simpkv
           descending = wanted['order'] == 'desc' if name == sorted
           order = descending == false ? 'desc' : nil
           { title: title, sort: { nil => 'none', true => 'descending', false => 'ascending' }[descending],
-            address: here(sort: name, order: order, offset: nil, removed: nil) }
+            address: here(sort: name, order: order, offset: nil) }
         end
       end
 
@@ -88,13 +88,11 @@ module Simpkv
         missing?(found) ? [] : found.rows.map { |row| row['name'] }
       end
 
-      # @return [String, nil] the node that a form has just deactivated: the store has nothing of its runs
+      # @return [String, nil] the node that a form has just deactivated
       def removed_node
         certname = given('removed')
-        return if certname.empty?
-
-        node = part(400, 404) { api.get(Api.path('v1', 'nodes', certname)) }
-        certname if missing?(node) ? node.status == 404 : node['status'].nil?
+        request.GET.delete('removed')
+        certname if @deed == 'removed'
       end
 
       def node_page
@@ -198,7 +196,7 @@ module Simpkv
       def node_deactivate
         at('/nodes/{certname}/deactivate')
         api.request('DELETE', Api.path('v1', 'nodes', @certname))
-        go_to(url('nodes', removed: @certname))
+        confirm(url('nodes', removed: @certname), 'removed')
       end
     end
   end

@@ -45,7 +45,7 @@ module Simpkv
 
         key = @place.below(form.name, folder: false)
         Keys::Client.new(api, key).put(form.body, '')
-        go_to(key.url(done: 'created'))
+        confirm(key.url, 'created')
       rescue *KEY_ERRORS => e
         problem = key_failure(e, :new)
         raise if form.nil?
@@ -113,7 +113,7 @@ module Simpkv
       def save_key
         form = key_form
         created = @keys.put(form.body, form.etag).status == 201
-        go_to(@place.url(done: created ? 'created' : 'stored'))
+        confirm(@place.url, created ? 'created' : 'stored')
       rescue *KEY_ERRORS => e
         raise if form.nil?
 
@@ -159,7 +159,7 @@ module Simpkv
         number, expires, etag = %w[version expires etag].map { |name| field(name) }
         times = Keys::ValueForm.new('expires' => expires).entered_expiry
         @keys.put({ 'version' => Coercion.convert(-100..-1, number) || number, **times }, etag)
-        go_to(@place.url(done: 'restored'))
+        confirm(@place.url, 'restored')
       rescue *KEY_ERRORS => e
         problem = key_failure(e, :restore)
         return keys_refused_view(@place.name, problem) if problem.status != 400 || number.nil?
@@ -174,7 +174,7 @@ module Simpkv
 
       def delete_key
         @keys.delete(field('etag'))
-        go_to(@place.parent.url(done: 'deleted'))
+        confirm(@place.parent.url, 'deleted')
       rescue *KEY_ERRORS => e
         keys_refused_view(@place.name, key_failure(e, :delete))
       end
@@ -195,7 +195,7 @@ module Simpkv
         return folder_deletion_page(key_failure(problem, :delete)) if problem
 
         @keys.delete_folder
-        go_to(@place.parent.url(done: 'folder_deleted'))
+        confirm(@place.parent.url, 'folder_deleted')
       end
 
       # @return [Problem, nil]

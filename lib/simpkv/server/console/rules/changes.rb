@@ -25,7 +25,7 @@ module Simpkv
         text = field('text')
         api.check('POST', rules_path)
         rule = api.request('POST', rules_path, data: Rules::RuleText.rule(text)).data
-        go_to(url('rules', rule['uuid'], done: 'created'))
+        confirm(url('rules', rule['uuid']), 'created')
       rescue *Rules::ERRORS => e
         new_rule_page(text, Problem.of(e))
       end
@@ -49,7 +49,7 @@ module Simpkv
         api.check('PATCH', rules_path(uuid))
         operations = Rules::Change.new(rule, Rules::RuleText.rule(text)).operations
         patch_rule(uuid, operations, seen) if operations.any?
-        go_to(url('rules', uuid, done: operations.any? ? 'changed' : 'same'))
+        confirm(url('rules', uuid), operations.any? ? 'changed' : 'same')
       rescue *Rules::ERRORS => e
         problem = Problem.of(e)
         problem.status == 409 ? overtaken_edit(uuid, text) : lost_edit(rule, text, problem)
@@ -80,7 +80,7 @@ module Simpkv
         raise Problem.new(400, 'the priority must be a whole number') unless value
 
         patch_rule(uuid, [{ 'op' => 'add', 'path' => '/priority', 'value' => value }], field('seen'))
-        go_to(url('rules', uuid, done: 'changed'))
+        confirm(url('rules', uuid), 'changed')
       rescue *Rules::ERRORS => e
         raise unless rule
 
@@ -99,7 +99,7 @@ module Simpkv
 
       def delete_rule(uuid)
         api.request('DELETE', rules_path(uuid), query: { 'updated_at' => field('seen') })
-        go_to(url('rules', done: 'deleted'))
+        confirm(url('rules'), 'deleted')
       rescue *Rules::ERRORS => e
         raise unless Problem.of(e).status == 409
 

@@ -18,7 +18,7 @@ module Simpkv
         # What the API raises.
         ERRORS = [Problem, Error, ConfigError].freeze
         OVERTAKEN = 'Another operator has changed the rule since this page was shown, and nothing was done'
-        # What a form has done, by the parameter `done`.
+        # What a form has done, by {Forms#confirmed}.
         DONE = { 'created' => 'The rule is stored.', 'changed' => 'The change is stored.',
                  'same' => 'Nothing was changed: the text is that of the stored rule.',
                  'deleted' => 'The rule is deleted.',
