@@ -23,8 +23,17 @@ Pairs.each do |name, kind, tags|
       expect_nothing_lost
     end
 
+    # Runs the commands of the page until they succeed: keys are written meanwhile.
+    def compare
+      site = File.join(folder, 'simpkv.yaml')
+      File.write(site, { 'backends' => { 'default' => backend('write_uri' => second.tcp_uri) } }.to_yaml)
+      commands, = ServerPair::PAGE.blocks('How to move writes back', 'sh')
+      eventually(errors: RuntimeError, within: 60) { Page.shell(commands, 'SIMPKV_CONFIG' => site) }
+    end
+
     # The steps of the page.
     def move_back
+      compare
       pair.read_only(second, true)
       compilers.wait(writing: 2)
       replicated

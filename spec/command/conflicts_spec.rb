@@ -77,7 +77,9 @@ RSpec.describe 'simpkv conflicts' do
         expect(entry).to include('writer' => DirectoryServer::USER_DN,
                                  'used' => include('writer' => DirectoryServer::USER_DN))
         expect(entry['time']).to be > entry['used']['time']
-        expect(resolve('--all', '--keep', 'newest')).to have_attributes(code: 0, err: '')
+        commands = ServerPair::PAGE.blocks('Why not two writers', 'sh').first.lines.map { |line| line.split.drop(1) }
+        expect(commands.map { |words| simpkv(*words) }.map { |outcome| [outcome.err, outcome.code] })
+          .to eq([['', 1], ['', 0], ['', 0]])
         expect([values, listed]).to eq([%w[pl4nted1 pl4nted1], []])
       end
 
@@ -141,6 +143,13 @@ RSpec.describe 'simpkv conflicts' do
         found = findings('--read-only').select { |finding| finding['what'] == 'revived folder' }
         expect(found).to match([warning('revived folder', /ou=gone/, /keys are in use/)])
         expect(found.to_s).not_to include('ldapdelete')
+        convert = found.first['fix'][/dsconf .*/]
+        expect(ServerPair::PAGE.blocks('Why not two writers', 'sh').last).to start_with(convert[/.* ou=gone,/])
+        as_root = "dsconf -D '#{Ds389::ROOT_DN}' -w '#{DirectoryServer::PASSWORD}' #{pair.first.tcp_uri}"
+        Page.shell(convert.sub('dsconf INSTANCE', as_root))
+        pair.settle
+        expect(listed).to eq([])
+        expect(stores.last.list('environments/production/gone')[:keys]).to eq('two' => '{"value":2}')
       end
     end
   end

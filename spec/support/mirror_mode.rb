@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/directory/directory_setup'
 require_relative 'debian_slapd'
 require_relative 'server_pair'
 
@@ -10,9 +9,6 @@ require_relative 'server_pair'
 #   MirrorMode.run { |pair| pair.each { |server| Simpkv::Store.open('ldap', server.options('id' => 'x')) } }
 class MirrorMode < ServerPair
   HEADING = 'How to make a pair of OpenLDAP'
-  # The identity with which the servers read each other.
-  REPLICATOR = PAGE.blocks(HEADING, 'sh').first[/--replicator (\S+)/, 1]
-
   # A server whose database is empty when it starts: the first one is filled later, and the second one by replication.
   class Server < DebianSlapd
     def initialize(**options)
@@ -68,10 +64,10 @@ class MirrorMode < ServerPair
   end
 
   def configure
-    setup = Simpkv::Cli::DirectorySetup.new('openldap', 'plain', title: 'the pair', replicators: [REPLICATOR])
+    commands, = PAGE.blocks(HEADING, 'sh')
     replication, identity = PAGE.blocks(HEADING, 'ldif').map { |block| with_names(block) }
     each.with_index(1) do |server, number|
-      server.change(setup.text('config'))
+      Page.shell(commands.sub('ldapi:///', server.uri))
       server.change(replication.sub('olcServerID: 1', "olcServerID: #{number}")
                                .sub('ldaps://ldap2.example.com', other_of(server)))
     end

@@ -1,10 +1,30 @@
 # frozen_string_literal: true
 
+require 'open3'
+require 'rbconfig'
+require 'tmpdir'
+
 # A page of docs/, whose blocks of code examples use as readers do, so that the page stays true.
 class Page
   # @param name [String] such as `high-availability.md`
   def initialize(name)
     @text = File.read(File.expand_path("../../docs/#{name}", __dir__))
+  end
+
+  # Runs shell lines of a page with the command of this checkout; each must succeed.
+  #
+  # @param script [String]
+  # @param environment [Hash{String => String}]
+  # @return [String] the output
+  # @raise [RuntimeError]
+  def self.shell(script, environment = {})
+    Dir.mktmpdir('page') do |folder|
+      program = "#!/bin/sh\nexec #{RbConfig.ruby} #{File.expand_path('../../exe/simpkv', __dir__)} \"$@\"\n"
+      File.write(File.join(folder, 'simpkv'), program, perm: 0o755)
+      path = { 'PATH' => "#{folder}:#{ENV.fetch('PATH')}" }
+      output, status = Open3.capture2e(path.merge(environment), 'sh', '-euc', script, chdir: folder)
+      status.success? ? output : raise("#{script}#{output}")
+    end
   end
 
   # @param heading [String] of a section

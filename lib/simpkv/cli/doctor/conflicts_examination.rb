@@ -26,7 +26,9 @@ module Simpkv
 
         lost, revived = all.partition(&:lost?)
         lost.first(NAMED).each { |entry| note_lost(entry) }
-        revived.first(NAMED).each { |entry| @findings.warning('revived folder', entry.dn, @remedies.for_revived) }
+        revived.first(NAMED).each do |entry|
+          @findings.warning('revived folder', entry.dn, @remedies.for_revived(entry.dn))
+        end
       rescue Simpkv::Error => e
         @findings.unknown('conflict entries', e.message, "by hand: #{@entries.command}")
       end

@@ -129,10 +129,12 @@ module Simpkv
 
       # A deletion of such a folder would delete keys that are in use.
       #
+      # @param name [String] the DN of a folder that came back
       # @return [String]
-      def for_revived
+      def for_revived(name)
         'its keys are in use: one server deleted it while another one added a key to it. Name one server in ' \
-          "'write_uri'; if the keys should go, delete the folder with 'simpkv rm -r'"
+          "'write_uri'; if the keys should go, delete the folder with 'simpkv rm -r'; if they should stay, remove " \
+          "the marker: #{LdapAccess.shell(['dsconf', 'INSTANCE', 'repl-conflict', 'convert-glue', name])}"
       end
 
       # @param uri [String] a server that lacks what another one has
