@@ -1,10 +1,7 @@
 # frozen_string_literal: true
 
-require_relative '../support/access_directory'
 require_relative '../support/form_pages'
-require_relative '../support/replica'
 require_relative '../support/sample_console'
-require_relative '../support/slapd'
 
 # Chromium looks at each page of a site with 1,000 nodes: examples/console/pages.txt names the pages.
 RSpec.describe 'The console in a browser', needs: :cext do
@@ -101,7 +98,7 @@ RSpec.describe 'The console in a browser', needs: :cext do
   # Its service has two addresses of the directory, a declared user that a role lacks, and three compilers.
   context 'over a directory' do
     before(:context) do
-      @directory = AccessDirectory.new(Slapd, 'plain', tls: true, more: Replica::SUPPLIER).tap(&:start)
+      @directory = SampleConsole.directory
       @console.start_over(@directory)
     end
 

@@ -1,17 +1,15 @@
 # frozen_string_literal: true
 
 require 'cgi'
-require_relative '../support/access_directory'
 require_relative '../support/form_pages'
 require_relative '../support/hostile_texts'
 require_relative '../support/sample_console'
-require_relative '../support/slapd'
 
 RSpec.describe 'The console over data with markup and script in each text', needs: :cext do
   before(:context) do
     @console = SampleConsole.new(20, 2)
     HostileTexts.new(@console.store).plant
-    @directory = AccessDirectory.new(Slapd, 'plain', tls: true).tap(&:start)
+    @directory = SampleConsole.directory
     @console.start(@directory, HostileTexts.bindings)
   end
 

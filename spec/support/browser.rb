@@ -118,13 +118,14 @@ class Browser
     page.evaluate("document.querySelectorAll(#{JSON.generate(selector)}).length")
   end
 
-  # Writes a picture of the page, as wide as the window and at most a third higher.
+  # Writes a picture of the page from its top, as wide as the window and at most a third higher.
   #
   # @param file [String] a PNG
   # @return [void]
   def save(file)
     height = [page.evaluate('document.documentElement.scrollHeight'), WIDE[:height] * 4 / 3].min
     page.set_viewport(**WIDE, height: height)
+    page.execute('scrollTo(0, 0)')
     page.screenshot(path: file)
   ensure
     page.set_viewport(**WIDE)

@@ -5,10 +5,13 @@ require 'json'
 require 'uri'
 require_relative '../../examples/console/sample_access'
 require_relative '../../examples/console/sample_estate'
+require_relative 'access_directory'
 require_relative 'browser'
 require_relative 'eventually'
+require_relative 'replica'
 require_relative 'scratch'
 require_relative 'service'
+require_relative 'slapd'
 
 # The service over the store of a SampleEstate, for specs that look at its pages.
 class SampleConsole
@@ -17,6 +20,12 @@ class SampleConsole
   # @return [Array<String>] the paths of all pages
   def self.paths
     File.readlines(File.expand_path('../../examples/console/pages.txt', __dir__), chomp: true).grep_v(/\A#/)
+  end
+
+  # @param options [Hash] of {Slapd}
+  # @return [AccessDirectory] started, for {#start} and {#start_over}
+  def self.directory(**options)
+    AccessDirectory.new(Slapd, 'plain', tls: true, more: Replica::SUPPLIER, **options).tap(&:start)
   end
 
   # @return [Service]
@@ -38,7 +47,7 @@ class SampleConsole
 
   # Starts the service, which may change everything, and waits for the index of queries.
   #
-  # @param access [AccessDirectory, nil] the directory whose users and roles the site declares, as another backend
+  # @param access [AccessDirectory, nil] of {directory}, whose users and roles the site declares, as another backend
   # @param more [Hash{String => Hash}] what it declares beyond {SampleAccess}
   # @return [SampleConsole] self
   def start(access = nil, more = {})
@@ -51,7 +60,7 @@ class SampleConsole
 
   # Starts the service over a directory with the same data, and with declared users and roles.
   #
-  # @param directory [AccessDirectory] with TLS
+  # @param directory [AccessDirectory] of {directory}
   # @return [SampleConsole] self
   def start_over(directory)
     copy(directory.root)
@@ -105,9 +114,14 @@ class SampleConsole
     serve(site)
   end
 
+  # Operations on all backends are audited.
+  #
   # @return [SampleConsole] self
   def serve(site)
-    @service = Service.new(site, '--bind', 'tcp://127.0.0.1:0', '--local-write').tap(&:start)
+    audit = { 'to' => File.join(@folder, 'audit.log'), 'reads' => true }
+    audited = site['backends'].transform_values { |backend| backend.merge('audit' => audit) }
+    @service = Service.new(site.merge('backends' => audited), '--bind', 'tcp://127.0.0.1:0', '--local-write')
+    @service.start
     query = URI.encode_www_form('query' => 'facts[count()] { name = "role" }')
     eventually(within: 120, errors: RuntimeError) do
       answer = @service.client.get("/pdb/query/v4?#{query}")
