@@ -179,13 +179,24 @@ RSpec.describe Simpkv::Kit, type: :kit do
       expect { compile('simpkv::put("k", 1, {}, { backend => none })') }.to raise_error(/No simpkv backend 'none'/)
     end
 
-    it 'is replaced for resource types, too, which read no file of the site' do
+    it 'is replaced for the command and the estate, too, which read no file of the site' do
       expect(Simpkv::SiteFile.find([Dir.tmpdir])).to be_nil
       backend = Simpkv::Backend.new(hiera.merge('backend' => 'default', 'global' => true), [['/nonexistent'], []])
       expect([backend.type, backend.case_sensitive?]).to eq(['file', true])
       backend.open.put(backend.path('k'), '{"value":1}')
       expect(nil).to have_stored('k', global: true).with_value(1)
     end
+  end
+
+  it 'serves keys as resources, in catalogs that are applied' do
+    simpkv_with('app1/old' => 1)
+    report = world.apply(<<~PUPPET)
+      simpkv_folder { 'app1': purge => true }
+      simpkv_key { 'app1/token': value => Sensitive('t0ken') }
+    PUPPET
+    expect(report.resource_statuses.values.select(&:failed?)).to eq([])
+    expect(nil).to have_stored('app1/token').with_value(secret('t0ken'))
+    expect(nil).not_to have_stored('app1/old')
   end
 
   describe 'the store' do
