@@ -175,6 +175,14 @@ RSpec.describe Simpkv::Kit, type: :kit do
       expect(nil).to have_stored('k', backend: 'same')
     end
 
+    it 'is replaced for modules that call the adapter with options of their own' do
+      adapter = world.call('simpkv::support::load')
+      options = hiera.merge('backend' => 'default', 'environment' => 'production')
+      expect(adapter.put('k', 1, {}, options)).to eq(result: true, err_msg: nil)
+      expect(nil).to have_stored('k').with_value(1)
+      expect(adapter.plugin_instance(options).name).to eq('file/ldap-site')
+    end
+
     it 'is still checked' do
       expect { compile('simpkv::put("k", 1, {}, { backend => none })') }.to raise_error(/No simpkv backend 'none'/)
     end

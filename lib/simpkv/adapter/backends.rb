@@ -29,7 +29,14 @@ module Simpkv
 
       # Remembers the backend for options that cannot change.
       def find(options)
-        configuration = chosen(options)
+        chosen = chosen(options)
+        backend = configured(UnitTest.redirect(options))
+        @known[options] = backend if [options, options['backends'], chosen].all?(&:frozen?)
+        backend
+      end
+
+      def configured(options)
+        configuration = options['backends'][options['backend']]
         name = configuration.values_at('type', 'id').join('/')
         if @plugins.key?(name)
           check_unchanged(name, configuration) unless @configurations[name] == configuration
@@ -38,9 +45,7 @@ module Simpkv
           @plugins[name], @stores[name] = made(name, configuration, options)
           @configurations[name] = Config.copy(configuration)
         end
-        backend = ConfiguredBackend.new(@plugins[name], @stores[name], name, options)
-        @known[options] = backend if [options, options['backends'], configuration].all?(&:frozen?)
-        backend
+        ConfiguredBackend.new(@plugins[name], @stores[name], name, options)
       end
 
       def chosen(options)

@@ -15,7 +15,6 @@ module Simpkv
         @options = merged(compiling)
         Validation.check(@options, adapter.backends)
         adapter.warn_of(Config.doubts(@options))
-        @options = Config.frozen(UnitTest.redirect(@options))
         @upper = Config.case_sensitive?(@options)
         @root = parts(folder.delete_prefix('/'))
         check_folder
