@@ -65,17 +65,17 @@ RSpec.describe Simpkv::Kit, type: :kit do
       simpkv_with({ 'app2/a' => 1 }, environment: 'dev')
       simpkv_with({ 'b' => 1 }, backend: 'other')
       expect(failure_of(have_stored('app1/colour'))).to eq(
-        "expected 'app1/colour' in environment 'production', but stored are 'app1/color', 'app1/token', " \
+        "expected 'app1/colour' in environment 'production', but the store has 'app1/color', 'app1/token', " \
         "'app2/a' (environment 'dev'), 'b' of backend 'other', 'site' (global)"
       )
     end
 
     it 'names twenty keys at most, and says that there are none, or a folder' do
-      expect(failure_of(have_stored('x', backend: 'none'))).to include("stored are 'app1/color' of backend 'default'")
+      expect(failure_of(have_stored('x', backend: 'none'))).to include("the store has 'app1/color' of backend 'default'")
       expect(failure_of(have_stored('app1'))).to end_with('but that is a folder')
       simpkv_with((1..20).to_h { |number| ["many/#{number}", number] })
       expect(failure_of(have_stored('x'))).to end_with("'many/7' and 2 more")
-      stores.for_example { expect(failure_of(have_stored('x'))).to end_with('but nothing is stored') }
+      stores.for_example { expect(failure_of(have_stored('x'))).to end_with('but the store is empty') }
     end
 
     it 'shows plain values that differ' do
@@ -91,7 +91,7 @@ RSpec.describe Simpkv::Kit, type: :kit do
                have_stored('app1/nested').with_value('deep' => ['gu3ss']),
                have_stored('app1/color').with_value(include(secret('gu3ss')))]
       wrong.each do |matcher|
-        expect(failure_of(matcher)).to end_with('its value is another one, which is not shown')
+        expect(failure_of(matcher)).to end_with('its value differs, and is not shown')
         expect(matcher.failure_message + matcher.description).not_to match(/gu3ss|t0ken|h1dden|blue/)
       end
     end

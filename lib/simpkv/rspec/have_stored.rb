@@ -97,15 +97,15 @@ module Simpkv
         return 'that is a folder' if !folder? && @view.folder?(@key)
 
         names = @view.stored
-        return 'nothing is stored' if names.empty?
+        return 'the store is empty' if names.empty?
 
         more = names.length > NAMED ? " and #{names.length - NAMED} more" : ''
-        "stored are #{names.first(NAMED).join(', ')}#{more}"
+        "the store has #{names.first(NAMED).join(', ')}#{more}"
       end
 
       def difference(part)
         expected = @expected[part]
-        return "its #{part} is another one, which is not shown" unless showable?(expected) && showable?(@entry[part])
+        return "its #{part} differs, and is not shown" unless showable?(expected) && showable?(@entry[part])
 
         "its #{part} is #{@entry[part].inspect}, not #{expected.inspect}"
       end
