@@ -71,7 +71,8 @@ RSpec.describe Simpkv::Kit, type: :kit do
     end
 
     it 'names twenty keys at most, and says that there are none, or a folder' do
-      expect(failure_of(have_stored('x', backend: 'none'))).to include("the store has 'app1/color' of backend 'default'")
+      expect(failure_of(have_stored('x', backend: 'none')))
+        .to include("the store has 'app1/color' of backend 'default'")
       expect(failure_of(have_stored('app1'))).to end_with('but that is a folder')
       simpkv_with((1..20).to_h { |number| ["many/#{number}", number] })
       expect(failure_of(have_stored('x'))).to end_with("'many/7' and 2 more")
