@@ -78,7 +78,7 @@ stage(:long, "the examples that take minutes each, or need a systemd, and clang'
 end
 { jruby93: "Debian's JRuby", jruby94: 'the newest JRuby' }.each do |ruby, name|
   specs("#{ruby}_servers", ruby, "the store in a directory, on #{name}",
-        *%w[batches idle interrupts store trees].map { |file| "spec/integration/ldap_#{file}_spec.rb" })
+        *%w[batches idle interrupts store trees watch].map { |file| "spec/integration/ldap_#{file}_spec.rb" })
 end
 specs(:estate, :cext, 'facts, exported resources, nodes and reports', 'spec/estate')
 specs(:jruby93_estate, :jruby93, "facts, exported resources, nodes and reports, on Debian's JRuby and Puppet",

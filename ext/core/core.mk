@@ -44,7 +44,7 @@ sources := $(sort $(wildcard $(root)src/*.c $(root)src/*/*.c))
 objects := $(patsubst $(root)src/%.c,$(BUILD)/%.o,$(sources))
 tests := $(patsubst $(root)test/%.c,$(BUILD)/test/%,$(sort $(wildcard $(root)test/test_*.c $(root)test/*/test_*.c)))
 fuzzers := $(patsubst $(root)fuzz/%.c,$(BUILD)/%,$(sort $(wildcard $(root)fuzz/fuzz_*.c)))
-harness := $(patsubst %,$(BUILD)/test/%.o,check chaos calls batches file_fixture pool_fixture slapd directory proxy)
+harness := $(patsubst %,$(BUILD)/test/%.o,check chaos calls changes batches file_fixture pool_fixture slapd directory proxy)
 library := $(BUILD)/libsimpkv.so
 
 all: $(library)
@@ -139,8 +139,8 @@ $(fuzzers:%=%.run): $(BUILD)/fuzz_%.run: $(BUILD)/fuzz_%
 	@awk '/^stat::number_of_executed_units/ { print "fuzz_$*: - faults, " $$2 " operations, 0 anomalies" }' $<.log
 
 # The functions of the core that a fuzzer replaces.
-$(BUILD)/fuzz_responses: replaced := skv_connect skv_pool_borrow skv_pool_return skv_pool_mark_down skv_pool_mark_timed_out \
-  skv_pool_count skv_pool_count_retry
+$(BUILD)/fuzz_responses: replaced := skv_connect skv_pool_borrow skv_pool_return skv_pool_detach skv_pool_mark_down \
+  skv_pool_mark_timed_out skv_pool_count skv_pool_count_retry
 $(BUILD)/fuzz_options: replaced := skv_pool_for
 # libldap leaks a request if its response is malformed in certain ways.
 $(BUILD)/fuzz_responses.run: export ASAN_OPTIONS := detect_leaks=0

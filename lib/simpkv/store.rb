@@ -314,7 +314,7 @@ module Simpkv
     # @raise [NotFoundError] the folder does not exist, or was deleted
     # @raise [InvalidError] malformed cookie; or the store cannot be watched: the message says what it needs
     # @raise [FullError] a limit of the kernel: the message names its setting
-    # @raise [UnavailableError] the storage cannot be used any more
+    # @raise [UnavailableError] the storage cannot be used any more; a directory, for 5 minutes
     # @example
     #   store.watch('globals/app1') { |change| puts "#{change.kind} #{change.key}" }
     def watch(folder, since: nil)

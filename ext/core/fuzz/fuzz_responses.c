@@ -3,6 +3,7 @@
 #include "net/connect.h"
 #include "net/pool.h"
 #include "simpkv.h"
+#include "simpkv_changes.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -31,6 +32,7 @@ int __wrap_skv_connect(const skv_uri *uri, skv_deadline *deadline, skv_reply *re
 skv_conn *__wrap_skv_pool_borrow(skv_pool *pool, const skv_pool_limits *limits, skv_deadline *deadline,
                                  skv_reply *reply);
 void __wrap_skv_pool_return(skv_pool *pool, skv_conn *conn);
+void __wrap_skv_pool_detach(skv_pool *pool, skv_conn *conn);
 void __wrap_skv_pool_mark_down(skv_pool *pool, const skv_conn *conn);
 void __wrap_skv_pool_mark_timed_out(skv_pool *pool, const skv_conn *conn, int64_t silence_ns);
 void __wrap_skv_pool_count(skv_pool *pool, const skv_conn *conn, skv_op op, int64_t nanoseconds);
@@ -71,6 +73,11 @@ void __wrap_skv_pool_return(skv_pool *pool, skv_conn *conn)
         skv_conn_discard(conn, false);
 }
 
+void __wrap_skv_pool_detach(skv_pool *pool, skv_conn *conn)
+{
+    (void)pool, (void)conn;
+}
+
 void __wrap_skv_pool_mark_down(skv_pool *pool, const skv_conn *conn)
 {
     (void)pool, (void)conn;
@@ -106,6 +113,16 @@ static void list(skv_list *open, skv_reply *reply)
     skv_list_close(open);
 }
 
+/* Takes what has come, without waiting for the next connection. */
+static void follow(skv_reply *reply)
+{
+    skv_changes *open = skv_changes_open(store, FOLDER, NULL, 0, CALL_MS, NULL, reply);
+
+    while (open && skv_changes_next(open, 0, NULL, reply) == SKV_OK && skv_reply_number(reply) > 0)
+        ;
+    skv_changes_close(open);
+}
+
 static void call_on_entry(int which, skv_reply *reply)
 {
     switch (which) {
@@ -132,7 +149,7 @@ static void call_on_entry(int which, skv_reply *reply)
 static void call(uint8_t which, skv_reply *reply)
 {
     store = stores[(which & HEX) != 0];
-    switch ((which & ~HEX) % 20) {
+    switch ((which & ~HEX) % 21) {
     case 0:
         skv_get(store, KEY, SKV_GET_ANY, CALL_MS, NULL, reply);
         break;
@@ -172,11 +189,14 @@ static void call(uint8_t which, skv_reply *reply)
     case 9:
         list(skv_tree_open(store, "", 0, 0, CALL_MS, NULL, reply), reply);
         break;
+    case 20:
+        follow(reply);
+        break;
     case 19:
         skv_stat(store, KEY, SKV_STAT_COUNT, CALL_MS, NULL, reply);
         break;
     default:
-        call_on_entry((which & ~HEX) % 20, reply);
+        call_on_entry((which & ~HEX) % 21, reply);
     }
 }
 

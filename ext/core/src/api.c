@@ -256,7 +256,7 @@ skv_changes *skv_changes_open(skv_store *store, const char *folder, size_t folde
         (since && take_cookie(cookie, since, since_len, reply) != SKV_OK))
         return NULL;
     if (!store->ops->changes_open) {
-        skv_fail(reply, SKV_INVALID, "a store of type 'ldap' cannot be watched yet, only polled (simpkv watch --poll)");
+        skv_fail(reply, SKV_INVALID, "the store cannot be watched");
         return NULL;
     }
     args.folder = call.key;

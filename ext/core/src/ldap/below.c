@@ -240,6 +240,14 @@ static bool release_orphans(skv_ldap_below *below, skv_reply *page)
     return folders && page->status == SKV_OK;
 }
 
+void skv_ldap_below_drop_orphans(skv_ldap_below *below)
+{
+    if (below->orphans)
+        skv_reply_reset(below->orphans);
+    below->next = 0;
+    below->settled = false;
+}
+
 void skv_ldap_below_add_rest(skv_ldap_below *below, size_t bytes, skv_reply *page)
 {
     orphan each;

@@ -39,6 +39,9 @@ bool skv_ldap_below_is_top(const skv_ldap_below *below, const struct berval *dn)
 void skv_ldap_below_add(skv_ldap_below *below, const struct berval *dn, const skv_rdn *leaf,
                         const skv_ldap_record *record, skv_reply *page);
 
+/* Drops the orphans: no folder of theirs is to come. */
+void skv_ldap_below_drop_orphans(skv_ldap_below *below);
+
 /* Adds the orphans whose folders have come, until the page has `bytes`. Called when all entries have come. */
 void skv_ldap_below_add_rest(skv_ldap_below *below, size_t bytes, skv_reply *page);
 

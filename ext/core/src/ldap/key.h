@@ -37,6 +37,12 @@ skv_list *skv_ldap_list_open(skv_store *store, const skv_list_args *args, skv_de
 skv_status skv_ldap_list_next(skv_list *list, skv_deadline *deadline, skv_reply *reply);
 void skv_ldap_list_close(skv_list *list);
 
+/* ldap/watch.c */
+skv_changes *skv_ldap_changes_open(skv_store *store, const skv_changes_args *args, skv_deadline *deadline,
+                                   skv_reply *reply);
+skv_status skv_ldap_changes_next(skv_changes *changes, skv_deadline *deadline, skv_reply *reply);
+void skv_ldap_changes_close(skv_changes *changes);
+
 /* ldap/admin*.c */
 skv_status skv_ldap_admin_read(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
 skv_status skv_ldap_admin_add(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
@@ -77,10 +83,11 @@ skv_status skv_ldap_read_folder(skv_ldap_call *call, bool existed, bool *exists)
  * Returns SKV_OK, or the reply's failure. */
 skv_status skv_ldap_has_twin(skv_ldap_call *call, const char *dn, bool *exists);
 
-/* Fail the reply: IS_FOLDER, NOT_FOUND, EXISTS; CONFLICT with a document that is not the expected one; UNAVAILABLE for
- * a write in doubt after another client's write. */
+/* Fail the reply: IS_FOLDER, NOT_FOUND, the same for a folder, EXISTS; CONFLICT with a document that is not the
+ * expected one; UNAVAILABLE for a write in doubt after another client's write. */
 skv_status skv_ldap_refuse_folder(skv_ldap_call *call);
 skv_status skv_ldap_refuse_missing(skv_ldap_call *call);
+skv_status skv_ldap_refuse_missing_folder(skv_ldap_call *call);
 skv_status skv_ldap_refuse_present(skv_ldap_call *call);
 skv_status skv_ldap_refuse_unexpected(skv_ldap_call *call);
 skv_status skv_ldap_refuse_in_doubt(skv_ldap_call *call);

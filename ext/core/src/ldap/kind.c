@@ -84,6 +84,11 @@ skv_status skv_ldap_refuse_missing(skv_ldap_call *call)
     return skv_fail(call->reply, SKV_NOT_FOUND, "Key not found: '%s' (%s)", call->key->path, skv_ldap_server(call));
 }
 
+skv_status skv_ldap_refuse_missing_folder(skv_ldap_call *call)
+{
+    return skv_fail(call->reply, SKV_NOT_FOUND, "Key folder '%s' not found (%s)", call->name, skv_ldap_server(call));
+}
+
 skv_status skv_ldap_refuse_present(skv_ldap_call *call)
 {
     return skv_ldap_refuse(call, SKV_EXISTS, "the key exists already");

@@ -49,15 +49,11 @@ static void return_list_connection(ldap_list *list)
 
 /* ---- Opening ---- */
 
-static skv_status fail_folder_not_found(skv_ldap_call *call)
-{
-    return skv_fail(call->reply, SKV_NOT_FOUND, "Key folder '%s' not found (%s)", call->name, skv_ldap_server(call));
-}
-
 /* Fails the reply for a folder without an entry, unless it is a root folder, which exists before its entry. */
 static skv_status check_missing_folder(ldap_list *list)
 {
-    return list->folder.len == 0 || skv_key_is_root(&list->folder) ? SKV_OK : fail_folder_not_found(&list->call);
+    return list->folder.len == 0 || skv_key_is_root(&list->folder) ? SKV_OK
+                                                                   : skv_ldap_refuse_missing_folder(&list->call);
 }
 
 /* Checks that a folder without entries below it exists, and is no key. 389-DS responds to a paged search of a missing
@@ -69,7 +65,7 @@ static skv_status check_empty_folder(ldap_list *list)
 
     if (skv_ldap_read_kind(call, list->dn, &kind) != SKV_OK || kind == SKV_KIND_FOLDER)
         return call->reply->status;
-    return kind == SKV_KIND_KEY ? fail_folder_not_found(call) : check_missing_folder(list);
+    return kind == SKV_KIND_KEY ? skv_ldap_refuse_missing_folder(call) : check_missing_folder(list);
 }
 
 /* Returns an LDAP result; LDAP_SUCCESS with list->first NULL if no page has an entry. */
@@ -95,7 +91,7 @@ static skv_status check_first_entry(ldap_list *list)
     if (error != LDAP_SUCCESS)
         return skv_ldap_fail(&list->call, &(skv_ldap_response){.code = error});
     if (entry.is_key && !entry.is_folder && skv_ldap_below_is_top(&list->below, &entry.dn))
-        fail_folder_not_found(&list->call);
+        skv_ldap_refuse_missing_folder(&list->call);
     return list->call.reply->status;
 }
 

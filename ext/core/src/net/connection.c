@@ -70,6 +70,9 @@ static void note_attribute(skv_features *features, const char *name, struct berv
         features->assertion = features->assertion || (control && value_equals(value, OID_ASSERTION));
         features->pre_read = features->pre_read || (control && value_equals(value, OID_PRE_READ));
         features->paging = features->paging || (control && value_equals(value, OID_PAGING));
+        features->sync = features->sync || (control && value_equals(value, LDAP_CONTROL_SYNC));
+        features->persistent_search =
+            features->persistent_search || (control && value_equals(value, LDAP_CONTROL_PERSIST_REQUEST));
         features->is_389ds =
             features->is_389ds || (vendor && (starts_with(value, "389 ") || starts_with(value, "389-Directory/")));
         note_name(features, name, value);
@@ -263,7 +266,8 @@ void skv_conn_invalidate(skv_conn *conn)
     conn->usable = false;
 }
 
-skv_ldap_code skv_conn_result(skv_conn *conn, int message_id, int all, LDAPMessage **message)
+/* Waits for a message. With `patient`, the deadline leaves the connection usable. */
+static skv_ldap_code receive_message(skv_conn *conn, int message_id, int all, bool patient, LDAPMessage **message)
 {
     /* The transport waits, and libldap does not: 0 means that it has read a message, but not yet all of the response.
      */
@@ -271,20 +275,35 @@ skv_ldap_code skv_conn_result(skv_conn *conn, int message_id, int all, LDAPMessa
     int rc, code = LDAP_SERVER_DOWN;
 
     *message = NULL;
-    skv_transport_set_resumable(conn->transport, true);
+    skv_transport_set_resumable(conn->transport, true, patient);
     do
         rc = ldap_result(conn->ld, message_id, all, &at_once, message);
-    while (rc == 0 && !skv_transport_is_interrupted(conn->transport));
-    skv_transport_set_resumable(conn->transport, false);
+    while (rc == 0 && skv_transport_paused(conn->transport) == SKV_OK);
+    skv_transport_set_resumable(conn->transport, false, false);
     if (rc > 0)
         return LDAP_SUCCESS;
     ldap_msgfree(*message);
     *message = NULL;
     if (rc == 0)
-        return LDAP_USER_CANCELLED;
+        return skv_transport_paused(conn->transport) == SKV_TIMEOUT ? LDAP_TIMEOUT : LDAP_USER_CANCELLED;
     conn->usable = false;
     ldap_get_option(conn->ld, LDAP_OPT_RESULT_CODE, &code);
     return skv_conn_send_error(conn, code == LDAP_SUCCESS ? LDAP_LOCAL_ERROR : code);
+}
+
+skv_ldap_code skv_conn_result(skv_conn *conn, int message_id, int all, LDAPMessage **message)
+{
+    return receive_message(conn, message_id, all, false, message);
+}
+
+skv_ldap_code skv_conn_await(skv_conn *conn, int message_id, skv_deadline *deadline, LDAPMessage **message)
+{
+    skv_ldap_code code;
+
+    skv_conn_begin(conn, deadline);
+    code = receive_message(conn, message_id, LDAP_MSG_ONE, true, message);
+    skv_conn_begin(conn, NULL);
+    return code;
 }
 
 bool skv_conn_has_sent(const skv_conn *conn)

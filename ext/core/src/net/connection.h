@@ -31,10 +31,12 @@ typedef struct skv_identity {
 
 /* The features of a server, from its root DSE, which a connection reads once. */
 typedef struct skv_features {
-    bool assertion; /* control 1.3.6.1.1.12 */
-    bool pre_read;  /* control 1.3.6.1.1.13.1 */
-    bool paging;    /* control 1.2.840.113556.1.4.319 */
-    bool is_389ds;  /* by vendorName/vendorVersion or its own attributes */
+    bool assertion;         /* control 1.3.6.1.1.12 */
+    bool pre_read;          /* control 1.3.6.1.1.13.1 */
+    bool paging;            /* control 1.2.840.113556.1.4.319 */
+    bool sync;              /* content synchronization, control 1.3.6.1.4.1.4203.1.9.1.1 */
+    bool persistent_search; /* control 2.16.840.1.113730.3.4.3 */
+    bool is_389ds;          /* by vendorName/vendorVersion or its own attributes */
     /* vendorVersion, else vendorName, else the vendor by the object class: in ASCII, cut; "" for none of these. The
      * rank says which of the three. */
     int vendor_rank;
@@ -112,6 +114,10 @@ void skv_conn_invalidate(skv_conn *conn);
  * it again, after another skv_conn_begin(), or invalidates the connection.
  */
 skv_ldap_code skv_conn_result(skv_conn *conn, int message_id, int all, LDAPMessage **message);
+
+/* Waits for one more message of an operation that never ends. As skv_conn_result(), but returns LDAP_TIMEOUT at the
+ * deadline with the connection usable: the message is still to come. */
+skv_ldap_code skv_conn_await(skv_conn *conn, int message_id, skv_deadline *deadline, LDAPMessage **message);
 
 /* Returns true if a byte was handed to the socket since skv_conn_begin(). If not, another connection can safely try the
  * operation. */

@@ -326,11 +326,28 @@ void skv_pool_return(skv_pool *pool, skv_conn *conn)
         skv_conn_discard(conn, false);
 }
 
+void skv_pool_detach(skv_pool *pool, skv_conn *conn)
+{
+    skv_slot *slot = skv_conn_owner(conn);
+
+    skv_conn_begin(conn, NULL);
+    skv_conn_set_owner(conn, NULL);
+    pthread_mutex_lock(&pool->lock);
+    if (slot->generation == pool->generation) {
+        skv_slot_remove(pool, slot);
+        release_place(pool);
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
 void skv_pool_mark_down(skv_pool *pool, const skv_conn *conn)
 {
     const skv_slot *slot = skv_conn_owner(conn);
-    skv_server *server = &pool->server[slot->server];
+    skv_server *server;
 
+    if (!slot)
+        return;
+    server = &pool->server[slot->server];
     pthread_mutex_lock(&pool->lock);
     server->times_down++;
     skv_server_mark_down(pool, server, "was lost or unavailable", 0);
@@ -340,8 +357,11 @@ void skv_pool_mark_down(skv_pool *pool, const skv_conn *conn)
 void skv_pool_mark_timed_out(skv_pool *pool, const skv_conn *conn, int64_t silence_ns)
 {
     const skv_slot *slot = skv_conn_owner(conn);
-    skv_server *server = &pool->server[slot->server];
+    skv_server *server;
 
+    if (!slot)
+        return;
+    server = &pool->server[slot->server];
     pthread_mutex_lock(&pool->lock);
     server->timeouts++;
     for (skv_slot *other = pool->slots; other; other = other->next)
@@ -356,7 +376,7 @@ int64_t skv_pool_share(skv_pool *pool, const skv_conn *conn, int64_t left_ns)
     const skv_slot *slot = skv_conn_owner(conn);
     int64_t parts = 1;
 
-    if (pool->servers == 1)
+    if (pool->servers == 1 || !slot)
         return INT64_MAX;
     pthread_mutex_lock(&pool->lock);
     for (int i = 0; i < pool->servers; i++)

@@ -81,6 +81,10 @@ typedef enum skv_retry { SKV_RETRY_BUSY, SKV_RETRY_UNAVAILABLE, SKV_RETRY_LOST, 
 /* Gives a connection back. The pool discards one that is not usable, and frees its place. */
 void skv_pool_return(skv_pool *pool, skv_conn *conn);
 
+/* Takes a borrowed connection out of the pool, and frees its place. It is the caller's to close. What happens to it
+ * says nothing about its server any more: the three functions below ignore it. */
+void skv_pool_detach(skv_pool *pool, skv_conn *conn);
+
 /* Marks the connection's server as down (52, lost connection), unless it is the only one that is up. */
 void skv_pool_mark_down(skv_pool *pool, const skv_conn *conn);
 

@@ -13,8 +13,9 @@ struct skv_transport {
     skv_deadline *deadline;
     int64_t silence_ns; /* the longest wait for bytes of the peer */
     bool has_sent;
-    bool resumable;    /* an interrupt does not fail a read */
-    bool interrupted;  /* a read was interrupted in that way */
+    bool resumable;    /* an interrupt does not fail a read, */
+    bool patient;      /* and neither does the deadline */
+    skv_status paused; /* why a read ended in that way: SKV_OK (none did), SKV_INTERRUPTED, SKV_TIMEOUT */
     bool response_due; /* nothing was read since the last write: the next read waits first */
     size_t from, to;   /* the bytes that were read ahead and not handed out yet */
     char ahead[READ_AHEAD];
@@ -32,7 +33,8 @@ skv_transport *skv_transport_new(int fd)
     transport->failure = SKV_OK;
     transport->deadline = NULL;
     transport->silence_ns = INT64_MAX;
-    transport->has_sent = transport->resumable = transport->interrupted = transport->response_due = false;
+    transport->has_sent = transport->resumable = transport->patient = transport->response_due = false;
+    transport->paused = SKV_OK;
     transport->from = transport->to = 0;
     return transport;
 }
@@ -62,7 +64,8 @@ void skv_transport_limit(skv_transport *transport, skv_deadline *deadline)
 {
     transport->deadline = deadline;
     transport->silence_ns = INT64_MAX;
-    transport->has_sent = transport->interrupted = false;
+    transport->has_sent = false;
+    transport->paused = SKV_OK;
 }
 
 void skv_transport_limit_silence(skv_transport *transport, int64_t ns)
@@ -70,14 +73,15 @@ void skv_transport_limit_silence(skv_transport *transport, int64_t ns)
     transport->silence_ns = ns;
 }
 
-bool skv_transport_is_interrupted(const skv_transport *transport)
+skv_status skv_transport_paused(const skv_transport *transport)
 {
-    return transport->interrupted;
+    return transport->paused;
 }
 
-void skv_transport_set_resumable(skv_transport *transport, bool resumable)
+void skv_transport_set_resumable(skv_transport *transport, bool resumable, bool patient)
 {
     transport->resumable = resumable;
+    transport->patient = patient;
 }
 
 void skv_transport_mute(skv_transport *transport)
@@ -143,9 +147,9 @@ static ber_slen_t wait_to_read(skv_transport *transport)
 
     if (status == SKV_OK)
         return 0;
-    if (status != SKV_INTERRUPTED || !transport->resumable)
+    if (!(status == SKV_INTERRUPTED && transport->resumable) && !(status == SKV_TIMEOUT && transport->patient))
         return fail_transport(transport, status);
-    transport->interrupted = true;
+    transport->paused = status;
     errno = EAGAIN;
     return -1;
 }

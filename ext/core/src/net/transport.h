@@ -47,11 +47,12 @@ void skv_transport_mute(skv_transport *transport);
  * (the connection is lost). A failed transport stays failed. */
 skv_status skv_transport_failure(const skv_transport *transport);
 
-/* With `resumable`, an interrupt does not fail a read: the read fails with EAGAIN, and the rest can be read later. */
-void skv_transport_set_resumable(skv_transport *transport, bool resumable);
+/* With `resumable`, an interrupt does not fail a read: the read fails with EAGAIN, and the rest can be read later. With
+ * `patient`, neither does the deadline. */
+void skv_transport_set_resumable(skv_transport *transport, bool resumable, bool patient);
 
-/* Returns true if that has happened since skv_transport_limit(). */
-bool skv_transport_is_interrupted(const skv_transport *transport);
+/* Returns which of them has ended a read since skv_transport_limit(): SKV_INTERRUPTED, SKV_TIMEOUT; SKV_OK for none. */
+skv_status skv_transport_paused(const skv_transport *transport);
 
 /* Returns true if a byte was handed to the socket since skv_transport_limit(). */
 bool skv_transport_has_sent(const skv_transport *transport);

@@ -1,8 +1,8 @@
 /* The store in files: the changes of a tree, as inotify tells of them. */
+#include "changes.h"
 #include "chaos.h"
 #include "check.h"
 #include "file_fixture.h"
-#include "simpkv_changes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,55 +11,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-#define RECORD_HEADER (1 + 2 * sizeof(uint32_t))
-
-static skv_changes *changes;
-static char seen[1 << 20], cookie[SKV_COOKIE_MAX + 1];
-
-/* Appends the records of the reply to `seen`: "pkey " */
-static void note_records(void)
-{
-    const char *p = skv_reply_data(reply), *end = p + skv_reply_size(reply);
-
-    while (p < end) {
-        uint32_t lengths[2];
-        size_t used = strlen(seen);
-
-        memcpy(lengths, p + 1, sizeof lengths);
-        if (used + lengths[0] + 3 < sizeof seen)
-            snprintf(seen + used, sizeof seen - used, "%c%.*s ", *p, (int)lengths[0], p + RECORD_HEADER);
-        snprintf(cookie, sizeof cookie, "%.*s", (int)lengths[1], p + RECORD_HEADER + lengths[0]);
-        p += RECORD_HEADER + lengths[0] + lengths[1];
-    }
-}
-
-/* Returns the records that have come, until none is left. */
-static const char *changed(void)
-{
-    seen[0] = '\0';
-    while (skv_changes_next(changes, 0, NULL, reply) == SKV_OK && skv_reply_number(reply) > 0)
-        note_records();
-    return skv_reply_status(reply) == SKV_OK ? seen : skv_status_name(skv_reply_status(reply));
-}
-
-static void watch_since(const char *folder, const char *since)
-{
-    changes = skv_changes_open(store, folder, strlen(folder), since, since ? strlen(since) : 0, LONG_MS, NULL, reply);
-}
-
-static void watch(const char *folder)
-{
-    watch_since(folder, NULL);
-    CHECK(changes != NULL);
-    CHECK_STR(changed(), "c ");
-}
-
-static void stop(void)
-{
-    skv_changes_close(changes);
-    changes = NULL;
-}
 
 static void each_change_of_a_key_is_told(void)
 {

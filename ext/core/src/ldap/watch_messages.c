@@ -1,0 +1,253 @@
+/* What the server tells: the entries of a refresh, and changes. */
+#include "ldap/watch.h"
+
+#include <string.h>
+
+/* From the first list beside a persistent search to the one that makes sure; and the limit of each page. */
+#define SECOND_LIST_NS (10 * SKV_WATCH_SECOND_NS)
+#define PAGE_NS (30 * SKV_WATCH_SECOND_NS)
+
+/* ---- Cookies ---- */
+
+/* Sets the cookie to the numbers of all servers. Without numbers there is none. */
+static void set_cookie(skv_ldap_watch *w)
+{
+    skv_buf text;
+
+    skv_buf_init(&text, SKV_COOKIE_MAX);
+    skv_buf_put_string(&text, SKV_WATCH_COOKIE);
+    skv_csns_put(&text, &w->csns);
+    if (!w->has_csns || !w->csns.count || skv_buf_failed(&text))
+        w->cookie[0] = '\0';
+    else
+        memcpy(w->cookie, text.bytes, text.len + 1);
+    skv_buf_free(&text);
+}
+
+/* Takes the cookie of a message. That of a change has the number of its own server only. */
+static void take_cookie(skv_ldap_watch *w, const skv_sync_cookie *cookie)
+{
+    const char *text;
+    skv_csns csns;
+    size_t len;
+
+    if (!cookie->is_given)
+        return;
+    if (!skv_sync_find_csns(cookie, &text, &len) || !skv_csns_parse(text, len, &csns) ||
+        !skv_csns_merge(&w->csns, &csns))
+        w->has_csns = false;
+    set_cookie(w);
+}
+
+/* ---- A refresh ---- */
+
+/* Returns the kind of the record that says that all changes from now on are reported. */
+static char ready_kind(const skv_ldap_watch *w)
+{
+    if (!w->has_since)
+        return SKV_CHANGE_READY;
+    if (!skv_csns_are_later(&w->csns, &w->since))
+        return SKV_CHANGE_RESYNC;
+    return skv_csns_are_equal(&w->csns, &w->since) ? SKV_CHANGE_READY : SKV_CHANGE_PART;
+}
+
+/* All entries have come. */
+static void finish_refresh(skv_ldap_watch *w)
+{
+    skv_reply *page = w->call.reply;
+    char kind = ready_kind(w);
+    skv_known_report report = w->is_ready                                 ? SKV_KNOWN_DIFFERENCES
+                              : w->has_since && kind != SKV_CHANGE_RESYNC ? SKV_KNOWN_SINCE
+                                                                          : SKV_KNOWN_NOTHING;
+
+    if (!w->is_ready && w->has_since && !w->has_csns) {
+        skv_ldap_refuse(&w->call, SKV_INVALID, "the server gives no cookies");
+        return;
+    }
+    skv_ldap_known_settle(&w->known, report, &w->since, w->cookie, page);
+    if (!w->is_ready)
+        skv_list_add(page, kind, "", 0, w->cookie, strlen(w->cookie));
+    w->is_ready = true;
+    w->phase = SKV_WATCH_FOLLOWING;
+    w->retry_ns = SKV_WATCH_RETRY_NS;
+    w->failed_ns = 0;
+    skv_reply_done(page);
+}
+
+void skv_watch_start_list(skv_ldap_watch *w)
+{
+    skv_ldap_call *call = &w->call;
+
+    if (!w->known.fresh && skv_ldap_known_begin(&w->known, call, &w->folder, w->dn) != SKV_OK)
+        return;
+    w->next_ns = w->phase == SKV_WATCH_PAUSING ? skv_now_plus_ns(SECOND_LIST_NS) : 0;
+    w->phase = SKV_WATCH_LISTING;
+    w->list = (skv_ldap_search_state){.dn = w->dn, .scope = LDAP_SCOPE_SUBTREE, .attributes = skv_watch_attributes(w)};
+}
+
+/* Takes the next entry of a list. Returns false if it did not come in time. */
+bool skv_watch_list_entry(skv_ldap_watch *w)
+{
+    skv_ldap_call *call = &w->call;
+    skv_deadline *deadline = call->deadline;
+    skv_deadline page = {.end_ns = skv_now_plus_ns(PAGE_NS), .cancel = deadline->cancel};
+    skv_ldap_response response;
+    skv_ldap_entry entry;
+    LDAPMessage *message;
+
+    call->deadline = &page;
+    skv_conn_begin(call->conn, &page);
+    response.code = skv_ldap_search_next(call, &w->list, &response, &message);
+    if (response.code == LDAP_SUCCESS && message)
+        response.code = skv_ldap_entry_read(call, message, &entry);
+    if (response.code != LDAP_SUCCESS) {
+        skv_ldap_search_failed(call, &response);
+    } else if (message) {
+        skv_ldap_known_note(&w->known, call, &entry);
+        skv_ldap_entry_wipe(&entry);
+    }
+    skv_ldap_response_free(&response);
+    skv_conn_begin(call->conn, NULL);
+    call->deadline = deadline;
+    if (call->reply->status != SKV_OK && call->reply->status != SKV_INTERRUPTED)
+        skv_watch_take_failure(w);
+    else if (w->list.over)
+        finish_refresh(w);
+    return skv_now_ns() < deadline->end_ns;
+}
+
+/* ---- Messages ---- */
+
+static void fail_malformed(skv_ldap_watch *w)
+{
+    skv_ldap_refuse(&w->call, SKV_UNAVAILABLE, "the server sent a malformed message");
+}
+
+/* Reads what the control of an entry tells. */
+static bool read_change(skv_ldap_watch *w, LDAPMessage *message, skv_sync_change *change)
+{
+    LDAPControl **controls = NULL;
+    skv_sync_cookie cookie = {.is_given = false};
+    bool is_read = ldap_get_entry_controls(skv_conn_handle(w->call.conn), message, &controls) == LDAP_SUCCESS &&
+                   (w->is_sync ? skv_sync_read_state(controls, change, &cookie)
+                               : skv_persistent_search_read_change(controls, change));
+
+    if (is_read)
+        take_cookie(w, &cookie);
+    ldap_controls_free(controls);
+    return is_read;
+}
+
+static void take_entry(skv_ldap_watch *w, LDAPMessage *message)
+{
+    skv_ldap_call *call = &w->call;
+    skv_ldap_entry entry;
+    skv_sync_change change;
+
+    if (!read_change(w, message, &change) || skv_ldap_entry_read(call, message, &entry) != LDAP_SUCCESS) {
+        fail_malformed(w);
+        return;
+    }
+    if (w->phase == SKV_WATCH_FOLLOWING)
+        skv_ldap_known_change(&w->known, call, &entry, change, w->cookie);
+    else if (change != SKV_SYNC_DELETED)
+        skv_ldap_known_note(&w->known, call, &entry);
+    else
+        w->known.is_behind = true;
+    skv_ldap_entry_wipe(&entry);
+}
+
+/* Takes the message at the end of a refresh. UUIDs of entries tell nothing, as this watch has sent no cookie; later on
+ * they are of deletions. */
+static void take_info(skv_ldap_watch *w, LDAPMessage *message)
+{
+    char *oid = NULL;
+    struct berval *value = NULL;
+    skv_sync_info info = {.is_refreshed = false};
+    bool is_read =
+        ldap_parse_intermediate(skv_conn_handle(w->call.conn), message, &oid, &value, NULL, 0) == LDAP_SUCCESS;
+
+    if (!is_read || (oid && strcmp(oid, LDAP_SYNC_INFO) == 0 && (!value || !skv_sync_read_info(value, &info)))) {
+        fail_malformed(w);
+    } else {
+        take_cookie(w, &info.cookie);
+        w->known.is_behind |= info.has_ids && w->phase == SKV_WATCH_FOLLOWING;
+        if (info.is_refreshed && w->phase == SKV_WATCH_REFRESHING)
+            finish_refresh(w);
+    }
+    ldap_memfree(oid);
+    ber_bvfree(value);
+}
+
+/* The search has ended, which it does not do by itself. */
+static void take_end(skv_ldap_watch *w, LDAPMessage *message)
+{
+    skv_ldap_call *call = &w->call;
+    skv_ldap_response response = {.message = message};
+
+    switch (skv_ldap_parse(call, &response)) {
+    case LDAP_SUCCESS:
+    case LDAP_NO_SUCH_OBJECT:
+    case LDAP_SYNC_REFRESH_REQUIRED:
+        skv_ldap_refuse(call, SKV_UNAVAILABLE, "the server has ended the search");
+        break;
+    case LDAP_UNAVAILABLE_CRITICAL_EXTENSION:
+    case LDAP_UNWILLING_TO_PERFORM:
+    case LDAP_PROTOCOL_ERROR:
+        skv_ldap_fail(call, &response);
+        call->reply->status = SKV_INVALID;
+        skv_reply_append(call->reply, "; content synchronization has to be configured for this database (OpenLDAP: the "
+                                      "overlay syncprov), or compare lists (simpkv watch --poll SECONDS)");
+        break;
+    default:
+        skv_ldap_search_failed(call, &response);
+    }
+    response.message = NULL;
+    skv_ldap_response_free(&response);
+    skv_watch_take_failure(w);
+}
+
+static void take_message(skv_ldap_watch *w, LDAPMessage *message)
+{
+    switch (ldap_msgtype(message)) {
+    case LDAP_RES_SEARCH_ENTRY:
+        take_entry(w, message);
+        break;
+    case LDAP_RES_INTERMEDIATE:
+        take_info(w, message);
+        break;
+    case LDAP_RES_SEARCH_RESULT:
+        take_end(w, message);
+        break;
+    case LDAP_RES_SEARCH_REFERENCE:
+        skv_ldap_fail(&w->call, &(skv_ldap_response){.code = LDAP_REFERRAL});
+        break;
+    default:
+        fail_malformed(w);
+    }
+    if (w->known.is_behind && w->phase == SKV_WATCH_FOLLOWING && w->call.reply->status == SKV_OK)
+        skv_watch_connect_later(w);
+}
+
+/* Waits for a message, and takes it. Returns false if none came in time. */
+bool skv_watch_await_message(skv_ldap_watch *w)
+{
+    skv_ldap_call *call = &w->call;
+    skv_deadline deadline = *call->deadline;
+    LDAPMessage *message;
+    skv_ldap_code code;
+
+    if (w->next_ns && w->next_ns < deadline.end_ns)
+        deadline.end_ns = w->next_ns;
+    code = skv_conn_await(call->conn, w->id, &deadline, &message);
+    if (code == LDAP_TIMEOUT)
+        return w->next_ns && skv_now_ns() >= w->next_ns;
+    if (code == LDAP_SUCCESS) {
+        take_message(w, message);
+        ldap_msgfree(message);
+        return true;
+    }
+    skv_ldap_fail(call, &(skv_ldap_response){.code = code});
+    skv_watch_take_failure(w);
+    return true;
+}
