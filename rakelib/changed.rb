@@ -14,7 +14,7 @@ module Changed
     'lib/simpkv/cli/commands/stat' => %w[spec/command/{audit,encryption,stores}_spec.rb],
     'lib/simpkv/cli/commands/log' => %w[spec/command/{audit,stores}_spec.rb],
     'lib/simpkv/cli/commands/query' => %w[spec/query/command_spec.rb spec/command/query_spec.rb],
-    'lib/simpkv/cli/commands/watch' => %w[spec/command/watch_spec.rb],
+    'lib/simpkv/cli/commands/watch' => %w[spec/command/watch_spec.rb spec/command/watch_directories_spec.rb],
     'lib/simpkv/cli/directory/' => %w[spec/command/init_spec.rb spec/integration/{schema,directory_setup}_spec.rb],
     'lib/simpkv/cli/encryption/' => %w[spec/command/encryption_spec.rb],
     'lib/simpkv/cli/estate/' => %w[spec/command/{access,node*,rule*}_spec.rb],

@@ -131,7 +131,8 @@ RSpec.describe 'simpkv schema' do
     [] => 'openldap/simpkv.ldif', %w[--layout hex] => 'openldap/simpkv-hex.ldif',
     %w[--form schema] => 'openldap/simpkv.schema', %w[--form schema --layout=hex] => 'openldap/simpkv-hex.schema',
     %w[--form limits] => 'openldap/limits.conf', %w[--form base] => 'base.ldif',
-    %w[--form access] => 'openldap/access.conf', %w[--server 389ds --form access] => '389ds/access.ldif',
+    %w[--form access] => 'openldap/access.conf', %w[--form watch] => 'openldap/watch.ldif',
+    %w[--server 389ds --form access] => '389ds/access.ldif',
     %w[--server 389ds] => '389ds/plain.ldif',
     %w[--server 389ds --layout hex] => '389ds/hex.ldif', %w[--server 389ds --form limits] => '389ds/limits.ldif',
     %w[--server 389ds --form base] => 'base.ldif'
@@ -184,6 +185,7 @@ RSpec.describe 'simpkv schema' do
 
     it 'has the name of the database in it' do
       expect(simpkv!('schema', '--form', 'config', '--database', '{3}mdb')).to include("\ndn: olcDatabase={3}mdb,cn=")
+      expect(simpkv!('schema', '--form', 'watch', '--database', '{3}mdb')).to include('=syncprov,olcDatabase={3}mdb,')
       expect(simpkv!('schema', '--server', '389ds', '--form', 'limits', '--database', 'site'))
         .to include(',cn=site,cn=ldbm database,').and match(/^#   dsconf .* site$/)
     end

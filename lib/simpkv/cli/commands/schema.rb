@@ -16,7 +16,8 @@ module Simpkv
           the schema for a running server; schema, the same for slapd.conf of OpenLDAP; base, the base entry and the
           entries above it; access, the rules that let only the identity of the backend read and write there; limits,
           which lifts the limits on lists of that identity and adds the indexes; config, for OpenLDAP with cn=config,
-          the schema, the rules, the limits and the indexes in one file. The file has the base DN, the bind DN and
+          the schema, the rules, the limits and the indexes in one file; watch, for OpenLDAP, which lets simpkv watch
+          see changes. The file has the base DN, the bind DN and
           the layout of the backend if that is a directory. Otherwise it has sample names below dc=simp, and notes
           about the names to replace. Asks no server.
 
@@ -30,6 +31,7 @@ module Simpkv
           'simpkv schema --form schema > /etc/ldap/schema/simpkv.schema' => 'For OpenLDAP with slapd.conf',
           'simpkv schema --server 389ds --layout hex > hex.ldif' => 'For 389 Directory Server',
           'simpkv schema -b directory --server 389ds --form limits > limits.ldif' => 'For one of several backends',
+          'simpkv schema --form watch > watch.ldif' => 'For simpkv watch, in OpenLDAP',
           'simpkv schema --form base > base.ldif' => 'The base entry, for either server'
         }.freeze
         # The forms with rules or limits of identities.
@@ -56,8 +58,8 @@ module Simpkv
           parser.on('--layout LAYOUT', %w[plain hex], 'plain or hex, as in the options of the backend') do |name|
             @layout = name
           end
-          parser.on('--form FORM', %w[ldif schema base access limits config],
-                    'ldif (default), schema, base, access, limits or config') { |name| @form = name }
+          parser.on('--form FORM', %w[ldif schema base access limits config watch],
+                    'ldif (default), schema, base, access, limits, config or watch') { |name| @form = name }
           parser.on('--identity DN', 'the DN that the server gives to the local user') { |dn| @identity = dn }
           parser.on('--replicator DN', 'the DN that a replica of OpenLDAP binds with') { |dn| @replicators << dn }
           parser.on('--database NAME', "the server's database with the base DN ({1}mdb; userRoot)") do |name|

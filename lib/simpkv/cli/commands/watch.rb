@@ -27,15 +27,18 @@ module Simpkv
           cookie are unknown.
 
           Files are watched by inotify, which does not see what other machines change on a network file system:
-          simpkv watch refuses these. It cannot watch a directory yet. For both, --poll lists the folder again and
-          again, with all documents, and prints what differs: a key that changed and changed back is not seen.
+          simpkv watch refuses these. OpenLDAP tells of changes with the overlay syncprov (simpkv schema --form
+          watch), and 389 Directory Server by persistent search, which has no cookies. When the server is away,
+          simpkv watch connects again for 5 minutes, and prints what has changed meanwhile. For other storage, --poll
+          lists the folder again and again, with all documents, and prints what differs: a key that changed and
+          changed back is not seen.
         TEXT
         EXAMPLES = {
           'simpkv watch app1' => 'The changes in a folder',
           'simpkv watch -g -o json' => 'The global keys, for a program',
           "simpkv watch -e ''" => 'All environments',
           'simpkv watch app1 --count 1' => 'Wait for the next change',
-          'simpkv watch app1 --poll 30' => 'In a directory: compare it every 30 seconds',
+          'simpkv watch app1 --poll 30' => 'On a network file system: compare it every 30 seconds',
           'simpkv watch app1 --since file:1790000000000000000' => 'From a cookie on'
         }.freeze
 

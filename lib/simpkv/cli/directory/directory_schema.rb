@@ -10,13 +10,13 @@ module Simpkv
       FILES = {
         'openldap' => { 'ldif' => 'openldap/simpkv%s.ldif', 'schema' => 'openldap/simpkv%s.schema',
                         'base' => 'base.ldif', 'access' => 'openldap/access.conf', 'limits' => 'openldap/limits.conf',
-                        'config' => 'openldap/config.ldif' },
+                        'config' => 'openldap/config.ldif', 'watch' => 'openldap/watch.ldif' },
         '389ds' => { 'ldif' => '389ds/%s.ldif', 'base' => 'base.ldif', 'access' => '389ds/access.ldif',
                      'limits' => '389ds/limits.ldif' }
       }.freeze
 
-      # The forms with a base DN, a bind DN or attributes of the layout; the others are the schema itself.
-      FORMS_WITH_NAMES = %w[base access limits config].freeze
+      # The forms with a base DN, a bind DN, a database or attributes of the layout; the others are the schema itself.
+      FORMS_WITH_NAMES = %w[base access limits config watch].freeze
 
       # By server, the text for each layout.
       LAYOUTS = { 'openldap' => { 'plain' => '', 'hex' => '-hex' },
