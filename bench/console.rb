@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
 require 'net/http'
-require 'simpkv/inspection'
 require_relative '../spec/support/scratch'
 require_relative '../spec/support/service'
 require_relative 'support/query_nodes'
 require_relative 'support/report'
 require_relative 'support/side_by_side'
 require_relative 'support/versions'
+require 'simpkv/inspection'
 
 # How long do the pages of the console take with 10,000 nodes of 50 resources, with 100 rules, and with 100,000 keys in
 # one folder? Compares them with a page that reads nothing.
