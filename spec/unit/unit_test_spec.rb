@@ -71,6 +71,13 @@ RSpec.describe Simpkv::UnitTest do
       end
     end
 
+    it 'leaves a folder that nobody can make to the backend, which says why' do
+      [__FILE__, '/dev/null', '/proc'].each do |above|
+        impossible = file("#{above}/simpkv")
+        expect(described_class.redirect(impossible)).to equal(impossible)
+      end
+    end
+
     it 'takes no folder for temporary because the tests run in /' do
       allow(Dir).to receive(:pwd).and_return('/')
       expect { described_class.redirect(file('/srv/simpkv')) }.to refused('/srv/simpkv')
@@ -95,7 +102,7 @@ RSpec.describe Simpkv::UnitTest do
     end
 
     it 'leaves malformed options to those who say what is wrong with them, and third-party plugins alone' do
-      [file(7), file(nil), ldap(nil), options('type' => 'consul', 'url' => 'https://consul.example.com')].each do |each|
+      [file(7), file(nil), ldap(nil), ldap('http://ldap1.example.com'), options('type' => 'consul', 'url' => 'https://consul.example.com')].each do |each|
         expect(described_class.redirect(each)).to equal(each)
       end
     end

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'pathname'
 require 'simpkv/config/isolation'
 require 'simpkv/config/coercion'
 
@@ -10,7 +11,9 @@ module Simpkv
     # A server on this host that does not have the port of the host's own one.
     OWN_SERVER = %r{\Aldaps?://(?:localhost|127(?:\.\d+){3}|\[::1\]):(?!(?:389|636)\b)\d+/?\z}i.freeze
     OWN_SOCKET = %r{\Aldapi://(?<path>%2F[^/?]+)/?\z}i.freeze
-    private_constant :OWN_SERVER, :OWN_SOCKET
+    # Folders in which root may write, and can make nothing.
+    VIRTUAL = %w[/proc/ /sys/].freeze
+    private_constant :OWN_SERVER, :OWN_SOCKET, :VIRTUAL
 
     class << self
       # @return [#redirect, nil] the stores of the kit, which sets them; nil without the kit
@@ -51,7 +54,7 @@ module Simpkv
       # @return [void]
       # @raise [ConfigError] it is not visibly that of a test
       def check(place, what)
-        return if place.start_with?('/') ? own_path?(place) : own_uri?(place)
+        return if place.start_with?('/') ? own_path?(place) || impossible?(Pathname(place)) : own_uri?(place)
 
         raise ConfigError, "#{what} is not a temporary place, and a unit test does not touch the stores of this " \
                            "machine: put `require 'simpkv/rspec'` into spec_helper.rb, which gives each example a " \
@@ -74,7 +77,10 @@ module Simpkv
         Coercion.convert(:uris, uris).to_s.split
       end
 
+      # A malformed URI is left to those who say what is wrong with it.
       def own_uri?(uri)
+        return true unless uri.match?(%r{\Aldap[is]?://}i)
+
         socket = uri[OWN_SOCKET, :path]
         socket ? own_path?(socket.gsub(/%(\h\h)/) { $1.hex.chr }) : uri.match?(OWN_SERVER) # rubocop:disable Style/PerlBackrefs
       end
@@ -85,6 +91,12 @@ module Simpkv
         path = Isolation.canonical(path)
         folders = [Dir.tmpdir, '/tmp', '/var/tmp', '/dev/shm', Dir.pwd].map { |folder| Isolation.canonical(folder) }
         (folders - ['/']).any? { |folder| path.start_with?("#{folder}/") }
+      end
+
+      # No store is or can be there: the backend says why, as tests of modules expect.
+      def impossible?(path)
+        above = path.ascend.find(&:exist?)
+        above != path && (!above.directory? || !above.writable? || VIRTUAL.any? { |root| path.to_s.start_with?(root) })
       end
     end
   end
