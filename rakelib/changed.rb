@@ -67,6 +67,8 @@ module Changed
     'examples/module/' => %w[spec/functions/unit_tests_spec.rb],
     'docs/testing.md' => %w[spec/functions/unit_tests_spec.rb],
     'rakelib/runbook' => %w[spec/command/runbook_spec.rb],
+    'manifests/' => %w[spec/types/authorized_keys_spec.rb spec/classes spec/package/class_spec.rb],
+    'templates/' => %w[spec/classes], 'data/' => %w[spec/classes],
     'tasks/' => %w[spec/bolt/tasks_spec.rb], 'files/' => %w[spec/bolt/tasks_spec.rb],
     'examples/' => %w[spec/package/commands_spec.rb], 'docs/high-availability.md' => %w[spec/availability],
     'docs/' => %w[spec/unit/documentation_spec.rb],

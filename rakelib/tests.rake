@@ -83,7 +83,7 @@ end
 specs(:estate, :cext, 'facts, exported resources, nodes and reports', 'spec/estate')
 specs(:jruby93_estate, :jruby93, "facts, exported resources, nodes and reports, on Debian's JRuby and Puppet",
       '--tag', '~thorough', 'spec/estate')
-specs(:types, :cext, 'keys as resources', 'spec/types')
+specs(:types, :cext, 'keys as resources, and classes', 'spec/types', 'spec/classes')
 specs(:command, :cext, 'the command simpkv', 'spec/command')
 specs(:access, :cext, 'users, roles and access rights in directories', 'spec/access')
 { server: 'the service', console: 'the pages of the service', query: 'queries of the estate',

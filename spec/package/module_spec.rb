@@ -29,8 +29,8 @@ RSpec.describe 'The module that rake package builds' do
     expect(owners.uniq).to eq(['0/0'])
     top = names.map { |name| name.delete_prefix("simp-simpkv-#{Simpkv::VERSION}/")[%r{\A[^/]*/?}] }.uniq
     expect(top).to contain_exactly('', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'REFERENCE.md',
-                                   'docs/', 'examples/', 'files/', 'lib/', 'manifests/', 'metadata.json', 'schema/',
-                                   'tasks/', 'types/')
+                                   'data/', 'docs/', 'examples/', 'files/', 'hiera.yaml', 'lib/', 'manifests/',
+                                   'metadata.json', 'schema/', 'tasks/', 'templates/', 'types/')
     expect(names.grep(%r{/lib/[^/]+/\z}).map { |name| File.basename(name) }).to eq(%w[puppet puppet_x])
   end
 

@@ -1,0 +1,53 @@
+# @summary Installs what the class simpkv needs
+#
+# @api private
+class simpkv::install {
+  $packaged = $facts['aio_agent_version'] =~ NotUndef
+  [$gem_provider, $command] = $packaged ? {
+    true    => ['puppet_gem', '/opt/puppetlabs/puppet/bin/simpkv'],
+    default => ['gem', '/usr/local/bin/simpkv'],
+  }
+
+  case $simpkv::install_from {
+    'gem': {
+      # Puppet's own packages have the headers of their Ruby.
+      $of_family = $simpkv::build_packages.get($facts['os']['family'], [])
+      $needed = $of_family.filter |$name| { !($packaged and $name =~ /\Aruby-/) }
+      $needed.each |$name| {
+        unless defined(Package[$name]) {
+          package { $name:
+            ensure => installed,
+          }
+        }
+      }
+
+      package { 'simpkv':
+        ensure          => $simpkv::ensure,
+        provider        => $gem_provider,
+        source          => $simpkv::gem_source,
+        install_options => $simpkv::gem_install_options,
+        require         => $needed.map |$name| { Package[$name] },
+      }
+
+      if $simpkv::puppetserver {
+        package { 'simpkv for puppetserver':
+          ensure   => $simpkv::ensure,
+          name     => 'simpkv',
+          provider => 'puppetserver_gem',
+          source   => $simpkv::puppetserver_gem_source,
+          require  => $needed.map |$name| { Package[$name] },
+        }
+      }
+    }
+    'distribution': {
+      $more = $simpkv::puppetserver ? {
+        true    => $simpkv::puppetserver_packages,
+        default => [],
+      }
+      package { unique($simpkv::packages + $more):
+        ensure => $simpkv::ensure,
+      }
+    }
+    default: {}
+  }
+}

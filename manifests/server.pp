@@ -1,0 +1,127 @@
+# @summary Runs `simpkv serve`, the HTTP API of a store
+#
+# Installs the service as the class simpkv installs the gem, with a user and a unit of systemd of its own, and runs it.
+# The unit is that of examples/service: the service may read its configuration and its store, and little else. Its
+# options are the parameter `server` of the class simpkv, `simpkv::server` in Hiera.
+#
+# @example The service on a puppetserver, for Prometheus on the same machine
+#   class { 'simpkv':
+#     puppetserver => true,
+#     server       => {
+#       'bind'   => ['unix:///run/simpkv/simpkv.sock'],
+#       'rights' => [{ 'user' => 'prometheus', 'methods' => ['GET'], 'paths' => ['/metrics'] }],
+#     },
+#   }
+#   include simpkv::server
+#
+# @param packages
+#   With `install_from` of the class simpkv: the packages of the distribution, which bring a unit. Default:
+#   `simpkv-server`.
+# @param gem_source
+#   A registry, or a file of the gem simpkv-server.
+# @param user
+#   The user of the service. The class makes it with its group.
+# @param groups
+#   Further groups of the service. Default: the group of the files of the class simpkv, which the service must read.
+# @param command
+#   The program. Default: where the gem is installed.
+# @param read_write_paths
+#   The folders of a store in files, and of an audit log. Those that do not exist are left out.
+# @param memory_max
+#   The limit of the unit.
+# @param manage_service
+#   False: the class installs and configures the service, and something else runs it.
+# @param service_ensure
+#   Whether it runs.
+# @param service_enable
+#   Whether it starts with the machine.
+class simpkv::server (
+  Array[String[1]]                $packages,
+  Optional[String[1]]             $gem_source       = undef,
+  String[1]                       $user             = 'simpkv',
+  Optional[Array[String[1]]]      $groups           = undef,
+  Optional[Simpkv::Absolute_path] $command          = undef,
+  Array[Simpkv::Absolute_path]    $read_write_paths = ['/var/simp/simpkv', '/var/log/simpkv'],
+  Pattern[/\A\d+[KMGT]?\z/]       $memory_max       = '1G',
+  Boolean                         $manage_service   = true,
+  Enum['running', 'stopped']      $service_ensure   = 'running',
+  Boolean                         $service_enable   = true,
+) {
+  include simpkv
+
+  $all_groups = $groups ? {
+    undef   => [$simpkv::file_group],
+    default => $groups,
+  }
+  if 'root' in $all_groups {
+    fail("simpkv::server: the service would be in the group 'root': set 'simpkv::group' to a group that may read the \
+configuration, such as 'puppet', or 'simpkv::server::groups'")
+  }
+
+  $program = $command ? {
+    undef   => $simpkv::install::command,
+    default => $command,
+  }
+
+  if $simpkv::install_from == 'distribution' {
+    $installed = $packages.map |$name| { Package[$name] }
+    package { $packages:
+      ensure  => $simpkv::ensure,
+      require => Class['simpkv::install'],
+    }
+  } else {
+    $installed = $simpkv::install_from ? {
+      'gem'   => [Package['simpkv-server']],
+      default => [],
+    }
+    if $simpkv::install_from == 'gem' {
+      package { 'simpkv-server':
+        ensure          => $simpkv::ensure,
+        provider        => $simpkv::install::gem_provider,
+        source          => $gem_source,
+        install_options => $simpkv::gem_install_options,
+        require         => Class['simpkv::install'],
+      }
+    }
+
+    group { $user:
+      ensure => present,
+      system => true,
+    }
+    user { $user:
+      ensure     => present,
+      system     => true,
+      gid        => $user,
+      home       => '/nonexistent',
+      shell      => '/usr/sbin/nologin',
+      managehome => false,
+    }
+
+    file { '/etc/systemd/system/simpkv.service':
+      ensure  => file,
+      owner   => 'root',
+      group   => 'root',
+      mode    => '0644',
+      content => epp('simpkv/simpkv.service.epp', {
+        'user'             => $user,
+        'groups'           => $all_groups,
+        'command'          => $program,
+        'read_write_paths' => $read_write_paths,
+        'memory_max'       => $memory_max,
+      }),
+      require => User[$user],
+    }
+  }
+
+  if $manage_service {
+    service { 'simpkv':
+      ensure    => $service_ensure,
+      enable    => $service_enable,
+      require   => $installed,
+      subscribe => Class['simpkv'],
+    }
+    if $simpkv::install_from != 'distribution' {
+      File['/etc/systemd/system/simpkv.service'] ~> Service['simpkv']
+    }
+  }
+}

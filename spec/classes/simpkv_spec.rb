@@ -1,0 +1,173 @@
+# frozen_string_literal: true
+
+require 'json'
+require 'yaml'
+require_relative '../support/rspec_puppet'
+
+# The facts of each system of metadata.json that the classes read.
+module Systems
+  METADATA = JSON.parse(File.read(File.join(PuppetWorld::PROJECT, 'metadata.json')))
+
+  # @return [Hash{String => Hash}] facts by the name of the system
+  def self.all
+    METADATA.fetch('operatingsystem_support').flat_map do |system|
+      name = system['operatingsystem']
+      system['operatingsystemrelease'].map do |release|
+        os = { 'name' => name, 'family' => name == 'Debian' ? 'Debian' : 'RedHat', 'release' => { 'major' => release } }
+        ["#{name} #{release}", { os: os }]
+      end
+    end.to_h
+  end
+end
+
+Systems.all.each do |system, facts|
+  debian = facts[:os]['family'] == 'Debian'
+
+  RSpec.describe 'simpkv', type: :class do
+    let(:facts) { facts }
+    let(:backends) { { 'default' => { 'type' => 'file', 'id' => 'site', 'root_path' => '/srv/simpkv' } } }
+
+    it "compiles on #{system}, and installs the gem with what its build needs" do
+      is_expected.to compile.with_all_deps
+      is_expected.to contain_package('simpkv').with(ensure: 'installed', provider: 'gem')
+                                              .that_requires("Package[#{debian ? 'libldap-dev' : 'openldap-devel'}]")
+      is_expected.to contain_package(debian ? 'ruby-dev' : 'ruby-devel')
+      is_expected.not_to contain_file('/etc/simpkv/simpkv.yaml')
+    end
+
+    context 'with the packages of Puppet, and puppetserver' do
+      let(:facts) { super().merge(aio_agent_version: '8.10.0') }
+      let(:params) { { puppetserver: true, options: { 'backends' => backends }, estate: { 'reports' => 9 } } }
+
+      it "compiles on #{system}, and restarts puppetserver after changes" do
+        is_expected.to compile.with_all_deps
+        is_expected.to contain_package('simpkv').with(provider: 'puppet_gem')
+        is_expected.to contain_package('simpkv for puppetserver').with(name: 'simpkv', provider: 'puppetserver_gem')
+        is_expected.not_to contain_package(debian ? 'ruby-dev' : 'ruby-devel')
+        is_expected.to contain_exec('simpkv: restart puppetserver').with_refreshonly(true)
+        %w[Class[simpkv::install] File[/etc/simpkv/simpkv.yaml]].each do |change|
+          is_expected.to contain_exec('simpkv: restart puppetserver').that_subscribes_to(change)
+        end
+      end
+    end
+  end
+
+  RSpec.describe 'simpkv::server', type: :class do
+    let(:facts) { facts }
+    let(:pre_condition) { "class { 'simpkv': group => 'puppet', server => { 'threads' => 3 } }" }
+
+    it "compiles on #{system}, and runs the unit that the examples have" do
+      is_expected.to compile.with_all_deps
+      unit = File.read(File.join(PuppetWorld::PROJECT, 'examples/service/simpkv.service'))
+      is_expected.to contain_file('/etc/systemd/system/simpkv.service').with_content(unit).that_requires('User[simpkv]')
+      is_expected.to contain_service('simpkv').with(ensure: 'running', enable: true)
+                                              .that_subscribes_to(['Class[simpkv]',
+                                                                   'File[/etc/systemd/system/simpkv.service]'])
+                                              .that_requires('Package[simpkv-server]')
+    end
+  end
+end
+
+RSpec.describe 'simpkv', type: :class do
+  let(:facts) { Systems.all.fetch('Debian 12') }
+  let(:options) { { 'backends' => { 'default' => { 'type' => 'file', 'id' => 'site' } }, 'softfail' => :undef } }
+  let(:secret) { RSpec::Puppet::Sensitive.new('pl4nted-password') }
+  let(:written) { catalogue.resource('file', '/etc/simpkv/simpkv.yaml') }
+
+  context 'with options and sections' do
+    let(:params) { { options: options, estate: { 'node_ttl' => '14d' }, access: {}, server: { 'bind' => ['a'] } } }
+
+    it 'writes those that are set' do
+      is_expected.to contain_file('/etc/simpkv/simpkv.yaml').with(owner: 'root', group: 'root', mode: '0640',
+                                                                  show_diff: false)
+      expect(YAML.safe_load(written[:content]))
+        .to eq('backends' => options['backends'], 'estate' => { 'node_ttl' => '14d' }, 'server' => { 'bind' => ['a'] })
+    end
+  end
+
+  context 'with passwords' do
+    let(:params) do
+      { options: { 'backends' => { 'default' => { 'type' => 'x', 'id' => 'y', 'password' => secret } } },
+        password_files: RSpec::Puppet::Sensitive.new('/etc/simpkv/password' => 'pl4nted-password'), group: 'puppet' }
+    end
+
+    it 'keeps them from logs and reports' do
+      is_expected.to contain_file('/etc/simpkv/password')
+        .with(mode: '0640', group: 'puppet', show_diff: false, backup: false, content: secret)
+      expect(written[:content]).to include('password: pl4nted-password')
+      holding = catalogue.resources.select do |resource|
+        resource.to_hash.any? do |_, value|
+          value.to_s.include?('pl4nted')
+        end
+      end
+      expect(holding.map { |resource| [resource.ref, resource.sensitive_parameters] })
+        .to contain_exactly(['File[/etc/simpkv/simpkv.yaml]', [:content]], ['File[/etc/simpkv/password]', [:content]],
+                            ['Class[Simpkv]', [:password_files]])
+    end
+  end
+
+  context 'with a value that YAML cannot hold' do
+    let(:pre_condition) { "class { 'simpkv': options => { 'backends' => { 'a' => Timestamp() } } }" }
+
+    it { is_expected.to compile.and_raise_error(/simpkv.yaml: backends: a: a \S+ cannot stand in YAML/) }
+  end
+
+  context 'with packages of the distribution' do
+    let(:params) { { install_from: 'distribution', ensure: '1.1.0-1', puppetserver: true } }
+
+    it 'installs those, and no gem' do
+      is_expected.to compile.with_all_deps
+      is_expected.to contain_package('simpkv').with(ensure: '1.1.0-1', provider: nil)
+      is_expected.to contain_package('puppetserver-simpkv').that_notifies('Exec[simpkv: restart puppetserver]')
+      is_expected.not_to contain_package('gcc')
+    end
+  end
+
+  context 'with a package of a build that the catalog has already' do
+    let(:pre_condition) { "package { 'gcc': ensure => latest }" }
+
+    it { is_expected.to compile.with_all_deps }
+    it { is_expected.to contain_package('simpkv').that_requires('Package[gcc]') }
+  end
+
+  context 'if something else installs it' do
+    let(:params) { { install_from: 'nothing' } }
+
+    it { is_expected.to have_package_resource_count(0) }
+  end
+end
+
+RSpec.describe 'simpkv::server', type: :class do
+  let(:facts) { Systems.all.fetch('Debian 12') }
+
+  context 'if the service would be in the group root' do
+    it { is_expected.to compile.and_raise_error(/set 'simpkv::group' to a group that may read the configuration/) }
+  end
+
+  context 'with packages of the distribution, which have the unit and its user' do
+    let(:pre_condition) { "class { 'simpkv': install_from => 'distribution', group => 'puppet' }" }
+
+    it 'configures and runs it' do
+      is_expected.to compile.with_all_deps
+      is_expected.to contain_service('simpkv').that_requires('Package[simpkv-server]')
+      is_expected.not_to contain_file('/etc/systemd/system/simpkv.service')
+      is_expected.not_to contain_user('simpkv')
+    end
+  end
+
+  context 'with parameters of its own' do
+    let(:pre_condition) { "class { 'simpkv': install_from => 'nothing' }" }
+    let(:params) do
+      { user: 'kv', groups: %w[ldap puppet], command: '/srv/bin/simpkv', read_write_paths: ['/srv/kv'],
+        memory_max: '2G', manage_service: false }
+    end
+
+    it 'puts them into the unit' do
+      lines = ['User=kv', 'Group=kv', 'SupplementaryGroups=ldap puppet', 'ExecStart=/srv/bin/simpkv serve',
+               'MemoryMax=2G', 'ReadWritePaths=-/srv/kv']
+      unit = catalogue.resource('file', '/etc/systemd/system/simpkv.service')[:content]
+      expect(unit.lines(chomp: true)).to include(*lines)
+      is_expected.to have_service_resource_count(0)
+    end
+  end
+end

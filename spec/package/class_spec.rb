@@ -1,0 +1,83 @@
+# frozen_string_literal: true
+
+require 'fileutils'
+require 'tmpdir'
+require 'yaml'
+require_relative '../support/packages'
+
+# A layer over this machine, in which root runs commands. All that they write is in memory, and is gone with the layer.
+module Layer
+  MOUNT = <<~SHELL
+    mkdir "$1/layer"
+    mount -t tmpfs layer "$1/layer"
+    mkdir "$1/layer/changes" "$1/layer/work" "$1/layer/root"
+    mount -t overlay -o "lowerdir=/,upperdir=$1/layer/changes,workdir=$1/layer/work" layer "$1/layer/root"
+    for folder in proc sys dev; do mount --rbind "/$folder" "$1/layer/root/$folder"; done
+    mkdir -p "$1/layer/root$1"
+    find "$1" -maxdepth 1 -type f -exec cp -t "$1/layer/root$1" {} +
+    exec chroot "$1/layer/root" sh -eu "$1/inside.sh" "$1"
+  SHELL
+
+  # @param folder [String] the files in it are in the layer, too
+  # @param script [String] of commands, whose `$1` is this folder
+  # @return [String] their output
+  def self.run(folder, script)
+    File.write("#{folder}/inside.sh", script)
+    Packages.run('unshare', '--mount', '--propagation', 'private', 'sh', '-eu', '-c', MOUNT, 'sh', folder)
+  end
+end
+
+RSpec.describe 'The classes simpkv and simpkv::server, applied in a chroot' do
+  # The gems have no dependencies here: the service does not run in a chroot, and would need a registry.
+  manifest = <<~PUPPET
+    class { 'simpkv':
+      group               => 'puppet',
+      gem_source          => "${folder}/simpkv.gem",
+      gem_install_options => ['--local', '--force'],
+      options             => { 'backends' => { 'default' => { 'type' => 'file', 'id' => 'x', 'root_path' => '/srv/kv' } } },
+      server              => { 'bind' => ['unix:///run/simpkv/simpkv.sock'] },
+      password_files      => Sensitive({ '/etc/simpkv/password' => 'pl4nted-password' }),
+    }
+    class { 'simpkv::server':
+      gem_source     => "${folder}/server.gem",
+      manage_service => false,
+    }
+  PUPPET
+
+  script = <<~'SHELL'
+    top=$1
+    PATH=$PATH:/usr/local/bin
+    rm -rf /etc/simpkv /etc/systemd/system/simpkv.service /usr/local/bin/simpkv
+    settings="--confdir $top/conf --vardir $top/var --color=false"
+    puppet module install "$top/module.tar.gz" --ignore-dependencies --target-dir "$top/modules" $settings > /dev/null
+    for run in --noop --no-noop --no-noop; do
+      code=0
+      puppet apply "$run" --modulepath "$top/modules" --reports store --show_diff --debug --detailed-exitcodes $settings \
+        "$top/site.pp" >> "$top/log" 2>&1 || code=$?
+      [ "$run" != --noop ] || [ ! -e /etc/simpkv ] || echo noop changed something
+      echo "$run $code"
+    done
+    grep '^Error' "$top/log" | grep -v '^Error: Facter' || :
+    stat -c '%n %U:%G %a' /etc/simpkv /etc/simpkv/* /etc/systemd/system/simpkv.service
+    mkdir /srv/kv
+    echo 'a value' | simpkv put app1/k --chomp -
+    echo "$(simpkv get app1/k) in $(ls /srv/kv/environments/production/app1)"
+    id -Gn simpkv
+    grep -c pl4nted-password /etc/simpkv/password
+    grep -rl pl4nted-password "$top/log" "$top/var" || echo no password elsewhere
+  SHELL
+
+  it 'installs and configures once, and keeps passwords from logs, reports and copies' do
+    Dir.mktmpdir('simpkv-chroot') do |folder|
+      { Packages::MODULE => 'module.tar.gz', Packages::GEMS[:ruby] => 'simpkv.gem',
+        "simpkv-server-#{Simpkv::VERSION}.gem" => 'server.gem' }
+        .each { |name, copy| FileUtils.cp(Packages.file(name), "#{folder}/#{copy}") }
+      File.write("#{folder}/site.pp", "$folder = '#{folder}'\n#{manifest}")
+      output = Layer.run(folder, script).lines(chomp: true).grep_v(/\A(WARN|Please|\s)/)
+      expect(output).to eq(['--noop 0', '--no-noop 2', '--no-noop 0', '/etc/simpkv root:root 755',
+                            '/etc/simpkv/password root:puppet 640', '/etc/simpkv/simpkv.yaml root:puppet 640',
+                            '/etc/systemd/system/simpkv.service root:root 644', 'a value in k', 'simpkv', '1',
+                            'no password elsewhere'])
+    end
+  end
+end
