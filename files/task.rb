@@ -66,6 +66,10 @@ class SimpkvTask
     done(simpkv('put', [*kind, *options, '--file', '-'], @parameters['key'], input: text))
   end
 
+  def forget
+    done(simpkv('forget', options('keep' => '--keep'), @parameters['key']))
+  end
+
   def list
     done(simpkv('ls', options('long' => '--long', 'expired' => '--expired'), *@parameters['folder']))
   end

@@ -70,6 +70,7 @@ module Changed
     'manifests/' => %w[spec/types/authorized_keys_spec.rb spec/classes spec/package/class_spec.rb],
     'templates/' => %w[spec/classes], 'data/' => %w[spec/classes],
     'tasks/' => %w[spec/bolt/tasks_spec.rb], 'files/' => %w[spec/bolt/tasks_spec.rb],
+    'plans/' => %w[spec/bolt/rotate_spec.rb],
     'examples/' => %w[spec/package/commands_spec.rb], 'docs/high-availability.md' => %w[spec/availability],
     'docs/' => %w[spec/unit/documentation_spec.rb],
     'README.md' => %w[spec/unit/documentation_spec.rb], 'CONTRIBUTING.md' => %w[spec/unit/documentation_spec.rb]

@@ -207,7 +207,7 @@ stage :style, 'linters, formatters, layers, pages that are out of date, and link
   stage.sh(lint, 'bundle', 'exec', 'rake', 'docs:check', 'docs:site', 'layers')
   stage.sh(lint, 'bundle', 'exec', 'metadata-json-lint', 'metadata.json')
   stage.sh(lint, 'bundle', 'exec', 'puppet-lint', '--fail-on-warnings', '--no-autoloader_layout-check', 'examples',
-           'manifests', 'types')
+           'manifests', 'plans', 'types')
   stage.sh(*core('format'))
   stage.sh('make', '-C', 'bench/c', '--no-print-directory', 'format')
   stage.sh('shellcheck', '-x', '-P', 'SCRIPTDIR', *Dir['bin/*', '{rakelib,tasks}/*.sh'], '.ci/run',

@@ -1,18 +1,14 @@
 # frozen_string_literal: true
 
-require 'fileutils'
 require 'json'
 require 'open3'
-require 'rbconfig'
 require 'tmpdir'
-require 'yaml'
-require_relative '../support/bolt'
+require_relative 'task_project'
 require_relative '../support/page_commands'
 
-# A project with the module, a program `simpkv` and a store in files.
-class TaskProject
+RSpec.describe 'A task of Bolt' do
   # Runs each task of the module on the target localhost. It returns the results as Bolt prints them.
-  PLAN = <<-PUPPET
+  plan = <<-PUPPET
     plan demo::tasks() {
       $value = Sensitive('pl4nted-token')
       $steps = {
@@ -38,47 +34,12 @@ class TaskProject
     }
   PUPPET
 
-  attr_reader :root
-
-  def initialize
-    @root = Dir.mktmpdir('simpkv-bolt')
-    %w[bin modules plans].each { |folder| Dir.mkdir("#{root}/#{folder}") }
-    File.symlink(Bolt::MODULE, "#{root}/modules/simpkv")
-    write_command
-    write_store
-    File.write("#{root}/plans/tasks.pp", PLAN)
-    File.write("#{root}/bolt-project.yaml", { 'name' => 'demo' }.to_yaml)
-  end
-
-  def bolt(*arguments)
-    Bolt.run(*arguments, folder: root, environment: { 'SIMPKV_CONFIG' => "#{root}/simpkv.yaml" })
-  end
-
-  # @return [String] all that Bolt has logged
-  def log
-    File.read("#{root}/bolt-debug.log")
-  end
-
-  private
-
-  def write_command
-    File.write("#{root}/bin/simpkv", "#!/bin/sh\nGEM_PATH=#{Gem.path.join(':')} exec #{RbConfig.ruby} " \
-                                     "#{Bolt::MODULE}/exe/simpkv \"$@\"\n", perm: 0o755)
-  end
-
-  def write_store
-    backend = { 'type' => 'file', 'id' => 'x', 'root_path' => "#{root}/store" }
-    File.write("#{root}/simpkv.yaml", { 'backends' => { 'default' => backend } }.to_yaml)
-    Dir.mkdir("#{root}/store")
-  end
-end
-
-RSpec.describe 'A task of Bolt' do
   before(:all) do
     @project = TaskProject.new
+    File.write("#{@project.root}/plans/tasks.pp", plan)
     @results = @project.bolt('plan', 'run', 'demo::tasks')
   end
-  after(:all) { FileUtils.remove_entry(@project.root) if @project }
+  after(:all) { @project&.close }
 
   def result(name)
     @results.fetch(name) { raise "the plan failed: #{@results}" }.fetch('value')

@@ -86,7 +86,7 @@ RSpec.describe 'docs/schemas' do
       json('log', 'app1/a')
       json('log', 'app1/a', '--audit')
       %w[app1/a app1].each { |name| json('stat', name) }
-      json('restore', 'app1/a', '-1')
+      [%w[restore app1/a -1], %w[forget app1/a]].each { |words| json(*words) }
       json('cas', 'app1/b', 'x', '--absent')
       json('exists', 'app1/b')
       json('mv', 'app1/b', 'app1/c')

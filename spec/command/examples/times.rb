@@ -182,6 +182,18 @@ RSpec.shared_examples 'expiry and versions' do
     end
   end
 
+  it 'forget removes earlier values, and keeps the current one with its metadata and its time' do
+    %w[one two three].each { |value| simpkv!('put', 'a', value, '--history', '2', '--expires-after', '1h') }
+    before = stored('a')
+    expect(simpkv!('forget', 'a', '--keep', '1')).to eq("1 earlier value removed\n")
+    expect([values('a'), stored('a').slice('expires', 'stored_at')])
+      .to eq([%w[three two], before.slice('expires', 'stored_at')])
+    expect(simpkv!('forget', 'a', '-o', 'json')).to eq(JSON.pretty_generate('key' => 'a', 'removed' => 1) << "\n")
+    expect(stored('a')).to eq(before.slice('value', 'metadata', 'stored_at', 'expires'))
+    expect(simpkv!('forget', 'a')).to eq("0 earlier values removed\n")
+    expect(simpkv('forget', 'b').code).to eq(66)
+  end
+
   it 'restore stores no malformed value' do
     plant('a', document = '{"value":1,"history":[{"value":"pl4nted","encoding":"base64"},{"value":2,"metadata":3}]}')
     [-1, -2].each do |version|

@@ -1,0 +1,107 @@
+# @summary Rotates a value: stores a new one, runs the agents that need it, then ends the old one
+#
+# The old value stays as version -1 until every agent has run, so that services can accept both, as in
+# docs/rotation.md. If a step fails, the plan stops there, and nothing that still works has been taken away: both
+# values stay. The same command with `resume=true` then goes on with the agents.
+#
+# 1. The target `store` makes a random value, which nobody sees, and stores it. The old one becomes version -1.
+# 2. The agents of `services` run. Their manifests accept the current value and version -1.
+# 3. The agents of `clients` run, and use the new value.
+# 4. The target `store` forgets version -1, and the agents of `services` run again.
+#
+# @example A password of a database and of its clients
+#   bolt plan run simpkv::rotate store=puppet.example.com key=app1/db_password services=db1 clients=web1,web2
+#
+# @param store
+#   The target with the command `simpkv` and the right to write the key.
+# @param key
+#   The key, which exists.
+# @param services
+#   The nodes that accept the value.
+# @param clients
+#   The nodes that use it.
+# @param length
+#   The number of letters and digits of the new value.
+# @param sensitive
+#   True: manifests get the value as Sensitive.
+# @param expires_after
+#   The new value expires after that time. A value that expires needs it.
+# @param resume
+#   True: stores no new value, and finishes a rotation that stopped.
+# @param environment
+#   The environment of the key; without it, production.
+# @param global
+#   True: the key belongs to all environments.
+# @param backend
+#   The name of its backend, if not the default one.
+# @param agent
+#   The command that runs an agent. It must succeed after a run with changes.
+# @return [Hash] the key, and the numbers of nodes that have run
+plan simpkv::rotate(
+  TargetSpec          $store,
+  String[1]           $key,
+  TargetSpec          $services,
+  TargetSpec          $clients       = [],
+  Integer[8, 1000]    $length        = 32,
+  Boolean             $sensitive     = true,
+  Optional[String[1]] $expires_after = undef,
+  Boolean             $resume        = false,
+  Optional[String[1]] $environment   = undef,
+  Boolean             $global        = false,
+  Optional[String[1]] $backend       = undef,
+  String[1]           $agent         = 'PATH=$PATH:/opt/puppetlabs/bin; puppet agent --test; [ $? -eq 0 ] || [ $? -eq 2 ]',
+) {
+  $place = { 'key' => $key, 'environment' => $environment, 'global' => $global, 'backend' => $backend }
+  $found = get_targets($store)
+  unless $found.length == 1 {
+    fail_plan('store must be one target', 'simpkv/usage')
+  }
+
+  # Any other error than a missing version ends the plan.
+  $current = run_task('simpkv::get', $found, "Read ${key}", $place).first
+  $earlier = run_task('simpkv::get', $found, "Look for an earlier value of ${key}",
+    $place + { 'version' => -1, 'expired' => true, '_catch_errors' => true }).first
+  unless $earlier.ok or $earlier.error.kind == 'simpkv/not-found' {
+    fail_plan($earlier.error)
+  }
+
+  if $resume and !$earlier.ok {
+    fail_plan("'${key}' has no earlier value: there is no rotation to resume", 'simpkv/usage')
+  }
+  if !$resume and $earlier.ok {
+    fail_plan("'${key}' has an earlier value: finish its rotation with resume=true, or remove it with simpkv::forget",
+      'simpkv/unfinished')
+  }
+  if !$resume and $current['expires'] and !$expires_after {
+    fail_plan("'${key}' expires: say with expires_after when the new value does", 'simpkv/usage')
+  }
+
+  unless $resume {
+    run_task('simpkv::put', $found, "Store a new value of ${key}", $place + {
+        'generate'      => $length,
+        'sensitive'     => $sensitive,
+        'keep_metadata' => true,
+        'history'       => 1,
+        'expires_after' => $expires_after,
+    })
+  }
+
+  [['services', $services], ['clients', $clients]].each |$group| {
+    $runs = run_command($agent, $group[1], "Run the agents of the ${group[0]}", { '_catch_errors' => true })
+    unless $runs.ok {
+      $names = $runs.error_set.names
+      fail_plan("the agents of ${group[0]} failed on ${names.join(', ')}: '${key}' keeps both values. Correct that, and \
+run the plan with resume=true", 'simpkv/unfinished', { 'step' => $group[0], 'targets' => $names })
+    }
+  }
+
+  run_task('simpkv::forget', $found, "Remove the old value of ${key}", $place)
+  $last = run_command($agent, $services, 'Run the agents of the services again', { '_catch_errors' => true })
+  unless $last.ok {
+    $names = $last.error_set.names
+    fail_plan("the old value of '${key}' is removed, but ${names.join(', ')} may still accept it: run their agents",
+      'simpkv/unfinished', { 'step' => 'end', 'targets' => $names })
+  }
+
+  return({ 'key' => $key, 'services' => get_targets($services).length, 'clients' => get_targets($clients).length })
+}
