@@ -102,8 +102,8 @@ RSpec.describe Simpkv::UnitTest do
     end
 
     it 'leaves malformed options to those who say what is wrong with them, and third-party plugins alone' do
-      [file(7), file(nil), ldap(nil), ldap('http://ldap1.example.com'),
-       options('type' => 'consul', 'url' => 'https://consul.example.com')].each do |each|
+      plugin = options('type' => 'consul', 'url' => 'https://consul.example.com')
+      [file(7), file(nil), ldap(nil), ldap('http://ldap1.example.com'), plugin].each do |each|
         expect(described_class.redirect(each)).to equal(each)
       end
     end
