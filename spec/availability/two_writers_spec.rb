@@ -121,8 +121,6 @@ Pairs.each do |name, kind, tags|
       expect(replicated['password']).to eq('kept')
     end
 
-    next unless kind == MirrorMode
-
     it 'has lost a write that only the killed server knew, if its disk is lost; it gets all else from the other one' do
       pair.cut
       each_store.first.put(key, document('lost'))
@@ -130,9 +128,39 @@ Pairs.each do |name, kind, tags|
       first.lose_data
       pair.heal
       pair.relaunch(first)
-      eventually(errors: RuntimeError) { first.entry(DirectoryServer::SUFFIX, '1.1') }
+      pair.recover(first)
       pair.settle
       expect(replicated).to eq('other' => 0)
+      each_store.first.put(key, document('new'))
+      pair.settle
+      expect(replicated).to eq('other' => 0, 'password' => 'new')
+    end
+
+    next if kind == MirrorMode
+
+    # What docs/backup.md says about a directory with several servers.
+    it 'has the values of a backup that is restored on both servers while both are down, and replicates', :long do
+      each_store.first.put(key, document('saved'))
+      pair.settle
+      file = nil
+      down(first) { file = first.save }
+      each_store.first.put(key, document('newer'))
+      pair.settle
+      down(first, second) { pair.each { |server| server.restore(file) } }
+      pair.settle
+      expect(replicated).to eq('other' => 0, 'password' => 'saved')
+      %w[first second].zip(each_store).each do |value, store|
+        store.put(key, document(value))
+        pair.settle
+        expect(replicated['password']).to eq(value)
+      end
+    end
+
+    # Runs the block while servers are down.
+    def down(*servers)
+      servers.each(&:stop_serving)
+      yield
+      servers.each { |server| pair.relaunch(server) }
     end
   end
 end

@@ -51,6 +51,11 @@ class MirrorMode < ServerPair
     server.change(block.sub('TRUE', state.to_s.upcase))
   end
 
+  # Waits until a server that has started again without its data has those of the other one: it asks for them itself.
+  def recover(server)
+    eventually(errors: RuntimeError) { server.entry(DirectoryServer::SUFFIX, '1.1') }
+  end
+
   private
 
   def new_server(**options)

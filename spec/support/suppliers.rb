@@ -10,6 +10,30 @@ require_relative 'server_pair'
 class Suppliers < ServerPair
   HEADING = 'How to make a pair of 389 Directory Server'
 
+  # A server whose data can be lost, or saved and restored.
+  class Server < Ds389
+    # Loses the data, as with a broken disk. The server is down.
+    def lose_data
+      FileUtils.rm_r(Dir[File.join(@folder, 'db', '*')])
+    end
+
+    # Saves all entries with the state of replication. The server is down.
+    #
+    # @return [String] the file
+    def save
+      File.join(@folder, 'ldif', 'backup.ldif').tap do |file|
+        execute(PROGRAM, 'db2ldif', '-D', @folder, '-r', '-n', BACKEND, '-a', file)
+      end
+    end
+
+    # The server is down.
+    #
+    # @param file [String]
+    def restore(file)
+      execute(PROGRAM, 'ldif2db', '-D', @folder, '-n', BACKEND, '-i', file)
+    end
+  end
+
   # @return [Array<Array<String>>] for each server, the DNs of the entries that lost a conflict
   def conflicts
     map do |server|
@@ -31,10 +55,15 @@ class Suppliers < ServerPair
     server.modify(block.sub('userRoot', Ds389::BACKEND).sub(/on$/, state ? 'on' : 'off'))
   end
 
+  # Has the other server send all its data to one that has started again without its data, as the page does.
+  def recover(server)
+    send_all(find { |each| each != server }, 'If the disk of a server is lost')
+  end
+
   private
 
   def new_server(**options)
-    Ds389.new(**options)
+    Server.new(**options)
   end
 
   def uri_of(server)
@@ -46,7 +75,7 @@ class Suppliers < ServerPair
     each.with_index(1) do |server, number|
       server.add(with_names(supplier, server).sub('nsDS5ReplicaId: 1', "nsDS5ReplicaId: #{number}"))
     end
-    send_all
+    send_all(first, HEADING)
   end
 
   def with_names(block, server)
@@ -57,13 +86,13 @@ class Suppliers < ServerPair
     block.gsub(Regexp.union(names.keys), names)
   end
 
-  # Replaces the data of the second server by those of the first.
-  def send_all
-    refresh = PAGE.blocks(HEADING, 'ldif').last
+  # Replaces the data of the other server by those of this one.
+  def send_all(server, heading)
+    refresh = PAGE.blocks(heading, 'ldif').last
     agreement = refresh[/^dn: (.*)/, 1]
-    first.modify(refresh)
+    server.modify(refresh)
     eventually(errors: Missing, within: 60) do
-      state = first.entry(agreement, 'nsds5BeginReplicaRefresh', 'nsds5replicaLastInitStatus')
+      state = server.entry(agreement, 'nsds5BeginReplicaRefresh', 'nsds5replicaLastInitStatus')
       status = state.fetch('nsds5replicaLastInitStatus', []).first
       raise "the other server was not initialized: #{status}" if status && !status.start_with?('Error (0)')
 
