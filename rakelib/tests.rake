@@ -72,8 +72,8 @@ specs(:ffi_servers, :ffi, 'real servers, on MRI with FFI', 'spec/integration')
 stage(:long, "the examples that take minutes each, or need a systemd, and clang's analyzer") do |stage|
   stage.sh(*core('tidy'))
   variables, *command = Rubies.rspec(:cext, '--tag', 'long',
-                                     *%w[unit access availability command console estate integration package puppetserver types]
-                                       .map { |name| "spec/#{name}" })
+                                     *%w[unit access availability command console estate integration package
+                                         puppetserver types].map { |name| "spec/#{name}" })
   stage.sh(variables.merge('LONG' => '1', 'BUNDLE_WITH' => 'server'), *command)
 end
 { jruby93: "Debian's JRuby", jruby94: 'the newest JRuby' }.each do |ruby, name|
