@@ -3,8 +3,13 @@
 require_relative '../support/ldap_store'
 require_relative '../support/replica'
 
+# Hides a folder from the identity of the store.
+HIDDEN_FOLDER = <<~RULE
+  access to dn.regex="ou=hidden,ou=w,ou=globals,.*" by dn.exact="cn=admin,dc=simp" write by * none
+RULE
+
 # OpenLDAP with content synchronization; 389-DS with persistent search, as it is installed.
-[[Slapd, { more: Replica::SUPPLIER, limits: true }, { heavy: false }],
+[[Slapd, { more: Replica::SUPPLIER, rules: HIDDEN_FOLDER, limits: true }, { heavy: false }],
  [Ds389, { layout: 'hex', limits: true }, { heavy: true, ds389: true }]].each do |server, options, tags|
   RSpec.describe "Simpkv::Store#watch, in a directory, #{server}", **tags do
     include_context 'with a directory', server, **options
@@ -61,6 +66,17 @@ require_relative '../support/replica'
     end
 
     if server == Slapd
+      it 'yields nothing of a folder that the identity may not see' do
+        root = open_store('admin_dn' => Slapd::ROOT_DN)
+        root.put('globals/w/hidden/before', 'd')
+        watching('globals/w') do |seen|
+          root.put('globals/w/hidden/k', 'd')
+          root.delete('globals/w/hidden/before')
+          store.put('globals/w/shown', 'd')
+          expect_changes(seen, [:put, 'shown'])
+        end
+      end
+
       it 'continues from a cookie, and says that deletions are unknown' do
         cookie = watching('globals/w') { nil }.cookie
         expect(cookie).to start_with('ldap:')
@@ -80,5 +96,40 @@ require_relative '../support/replica'
           .to raise_error(Simpkv::InvalidError, /gives no cookies: that needs the overlay syncprov of OpenLDAP/)
       end
     end
+  end
+end
+
+RSpec.describe 'Simpkv::Store#watch, in a directory, 389-DS with its plug-in', :ds389, :long do
+  include_context 'with a directory', Ds389, limits: true
+
+  before do
+    directory.modify(<<~LDIF)
+      dn: cn=Retro Changelog Plugin,cn=plugins,cn=config
+      changetype: modify
+      replace: nsslapd-pluginEnabled
+      nsslapd-pluginEnabled: on
+      -
+      add: nsslapd-attribute
+      nsslapd-attribute: nsuniqueid:targetUniqueId
+
+      dn: cn=Content Synchronization,cn=plugins,cn=config
+      changetype: modify
+      replace: nsslapd-pluginEnabled
+      nsslapd-pluginEnabled: on
+    LDIF
+    directory.restart
+  end
+
+  it 'yields changes by content synchronization' do
+    expect(store.read_entry('', %w[supportedControl]).values.flatten).to include('1.3.6.1.4.1.4203.1.9.1.1')
+    store.put('globals/w/old', 'd')
+    seen = []
+    store.watch('globals/w') do |change|
+      seen << [change.kind, change.key, change.cookie]
+      store.put('globals/w/a/new', 'd') if change.kind == :ready
+      store.delete('globals/w/old') if change.kind == :put
+      break if change.kind == :delete
+    end
+    expect(seen).to eq([[:ready, '', ''], [:folder, 'a/', ''], [:put, 'a/new', ''], [:delete, 'old', '']])
   end
 end

@@ -1,0 +1,209 @@
+/* A watch of a server that sends what it should not. The server has all of its responses ready, and keeps the
+ * connection open. */
+#include "changes.h"
+#include "check.h"
+
+#include <lber.h>
+#include <ldap.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define FOLDER_DN "ou=w,ou=globals,ou=x,ou=instances,ou=simpkv,o=puppet,dc=simp"
+#define KEY_DN "simpkvKey=k," FOLDER_DN
+#define STATE "\x30\x15\x0a\x01\x01\x04\x10" /* added */
+#define UUID "0123456789abcdef"
+#define REFRESHED "\xa2\x00"
+
+/* The requests of a watch, in their order. */
+enum { BIND = 1, ROOT_DSE, KIND, SEARCH };
+
+static char socket_path[64];
+static int listener;
+static BerElement *responses;
+
+/* ---- The server ---- */
+
+static void *serve(void *unused)
+{
+    struct berval bytes;
+    int client = accept(listener, NULL, NULL);
+
+    if (ber_flatten2(responses, &bytes, 0) == 0)
+        CHECK(send(client, bytes.bv_val, bytes.bv_len, MSG_NOSIGNAL) == (ssize_t)bytes.bv_len);
+    while (read(client, (char[512]){0}, 512) > 0)
+        ;
+    close(client);
+    return unused;
+}
+
+static void add_result(int id, ber_tag_t tag, int code)
+{
+    ber_printf(responses, "{it{ess}}", id, tag, code, "", "");
+}
+
+static void add_entry(const char *dn, const char *oid, const char *value, size_t len)
+{
+    ber_printf(responses, "{it{s{}}t{{so}}}", SEARCH, LDAP_RES_SEARCH_ENTRY, dn, 0xa0U, oid, value, (ber_len_t)len);
+}
+
+static void add_info(const char *value, size_t len)
+{
+    ber_printf(responses, "{it{tsto}}", SEARCH, LDAP_RES_INTERMEDIATE, 0x80U, LDAP_SYNC_INFO, 0x81U, value,
+               (ber_len_t)len);
+}
+
+/* The responses before those to the search. */
+static void begin_responses(void)
+{
+    responses = ber_alloc_t(LBER_USE_DER);
+    add_result(BIND, LDAP_RES_BIND, LDAP_SUCCESS);
+    ber_printf(responses, "{it{s{{s[s]}}}}", ROOT_DSE, LDAP_RES_SEARCH_ENTRY, "", "supportedControl",
+               LDAP_CONTROL_SYNC);
+    add_result(ROOT_DSE, LDAP_RES_SEARCH_RESULT, LDAP_SUCCESS);
+    ber_printf(responses, "{it{s{}}}", KIND, LDAP_RES_SEARCH_ENTRY, FOLDER_DN);
+    add_result(KIND, LDAP_RES_SEARCH_RESULT, LDAP_SUCCESS);
+}
+
+static void refresh(void)
+{
+    add_entry(FOLDER_DN, LDAP_CONTROL_SYNC_STATE, STATE UUID, 23);
+    add_info(REFRESHED, 2);
+}
+
+/* ---- The client ---- */
+
+static bool listen_on_socket(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    snprintf(socket_path, sizeof socket_path, "/tmp/simpkv-hostile-%d", (int)getpid());
+    strcpy(address.sun_path, socket_path);
+    listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    return bind(listener, (struct sockaddr *)&address, sizeof address) == 0 && listen(listener, 4) == 0;
+}
+
+static void open_hostile(void)
+{
+    char options[512];
+    int len = snprintf(options, sizeof options, "ldap_uri%cldapi://%%2Ftmp%%2F%s%cid%cx%cretries%c0", 0,
+                       socket_path + strlen("/tmp/"), 0, 0, 0, 0);
+
+    store = skv_open("ldap", 4, options, (size_t)len + 1, reply);
+    CHECK_STATUS(reply, SKV_OK);
+}
+
+/* Watches, until the watch ends. Returns the records. */
+static const char *told(void)
+{
+    pthread_t thread;
+
+    CHECK(pthread_create(&thread, NULL, serve, NULL) == 0);
+    seen[0] = '\0';
+    watch_since("globals/w", NULL);
+    while (changes && skv_changes_next(changes, LONG_MS, NULL, reply) == SKV_OK && skv_reply_number(reply) > 0)
+        note_records();
+    stop();
+    pthread_join(thread, NULL);
+    ber_free(responses, 1);
+    return seen;
+}
+
+static void expect_malformed(const char *records)
+{
+    CHECK_STR(told(), records);
+    CHECK_STATUS(reply, SKV_UNAVAILABLE);
+    CHECK_HAS(skv_reply_message(reply), "the server sent a malformed message");
+}
+
+static void an_entry_without_its_control_ends_the_watch(void)
+{
+    begin_responses();
+    add_entry(KEY_DN, LDAP_CONTROL_ASSERT, "", 0);
+    expect_malformed("");
+}
+
+static void a_malformed_control_ends_the_watch(void)
+{
+    static const struct berval values[] = {{0, ""}, {2, "\x30\x7f"}, {22, STATE UUID}, {5, "\x30\x03\x0a\x01\x01"}};
+
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        begin_responses();
+        add_entry(KEY_DN, LDAP_CONTROL_SYNC_STATE, values[i].bv_val, values[i].bv_len);
+        expect_malformed("");
+    }
+}
+
+static void a_malformed_message_between_entries_ends_the_watch(void)
+{
+    begin_responses();
+    add_info("\xa2\x05\x04", 3);
+    expect_malformed("");
+    begin_responses();
+    add_info("", 0);
+    expect_malformed("");
+}
+
+/* They came before, and the caller would not learn of them otherwise. */
+static void changes_before_a_malformed_message_are_told(void)
+{
+    begin_responses();
+    refresh();
+    add_entry(KEY_DN, LDAP_CONTROL_SYNC_STATE, STATE UUID, 23);
+    add_info("\x04", 1);
+    expect_malformed("c pk ");
+}
+
+/* Names that no key can have, and entries elsewhere. */
+static void foreign_entries_are_left_out(void)
+{
+    static const char *const foreign[] = {"",
+                                          "cn=x",
+                                          "simpkvKey=k,"
+                                          "dc=simp",
+                                          "simpkvKey=..," FOLDER_DN,
+                                          "simpkvKey=\\00," FOLDER_DN,
+                                          "simpkvKey=k,cn=y," FOLDER_DN};
+
+    begin_responses();
+    refresh();
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        add_entry(foreign[i], LDAP_CONTROL_SYNC_STATE, STATE UUID, 23);
+    add_info("\x04", 1);
+    expect_malformed("c ");
+}
+
+static void a_server_that_refuses_the_search_is_an_error(void)
+{
+    begin_responses();
+    add_result(SEARCH, LDAP_RES_SEARCH_RESULT, 12);
+    told();
+    CHECK_STATUS(reply, SKV_INVALID);
+    CHECK_HAS(skv_reply_message(reply), "overlay syncprov");
+    begin_responses();
+    add_result(SEARCH, LDAP_RES_SEARCH_RESULT, 4);
+    told();
+    CHECK_STATUS(reply, SKV_TOO_LARGE);
+}
+
+int main(void)
+{
+    reply = skv_reply_new();
+    if (CHECK(listen_on_socket())) {
+        open_hostile();
+        an_entry_without_its_control_ends_the_watch();
+        a_malformed_control_ends_the_watch();
+        a_malformed_message_between_entries_ends_the_watch();
+        changes_before_a_malformed_message_are_told();
+        foreign_entries_are_left_out();
+        a_server_that_refuses_the_search_is_an_error();
+        skv_close(store);
+        close(listener);
+        unlink(socket_path);
+    }
+    skv_reply_free(reply);
+    return check_summary("store_ldap_watch_hostile");
+}
