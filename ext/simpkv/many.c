@@ -172,6 +172,18 @@ static VALUE native_tree(VALUE self, VALUE folder, VALUE values, VALUE cipher, V
     return skv_rb_perform(self, &call);
 }
 
+static VALUE native_names(VALUE self, VALUE folder, VALUE timeout_ms)
+{
+    skv_rb_call call = {.run = run_tree_open,
+                        .convert = to_list,
+                        .key = skv_rb_bytes(folder),
+                        .flags = SKV_TREE_NAMES | SKV_TREE_ONE_LEVEL,
+                        .timeout_ms = NUM2LL(timeout_ms),
+                        .per_round_trip = true};
+
+    return skv_rb_perform(self, &call);
+}
+
 /* ---- Changes ---- */
 
 static int run_changes_open(skv_rb_call *call)
@@ -242,5 +254,6 @@ void skv_rb_init_many(VALUE store_class)
     rb_define_method(store_class, "get_many", native_get_many, 2);
     rb_define_method(store_class, "list", native_list, 3);
     rb_define_method(store_class, "tree", native_tree, 4);
+    rb_define_method(store_class, "names", native_names, 2);
     rb_define_method(store_class, "watch", native_watch, 4);
 }

@@ -2,6 +2,7 @@
 
 require 'simpkv/audit'
 require 'simpkv/document/stored_form'
+require 'simpkv/store/chosen_documents'
 
 module Simpkv
   # A key/value store: documents (byte strings) under paths such as `environments/production/app1/password`.
@@ -273,11 +274,18 @@ module Simpkv
     # @yieldparam name [String]
     # @yieldparam document [String]
     # @yieldreturn [Object] replaces the document in the result
+    # @param chosen [#call, nil] receives the list with `''` for each document, and returns the names of the keys whose
+    #   documents are read, each by itself; others stay `''`. nil: all are read
     # @return [Hash] `{keys: {name => document}, folders: [name], errors: {name => why}}`, unsorted; `errors` are the
     #   keys that could not be read
     # @raise [NotFoundError] the folder does not exist
     # @raise [Error] without `partial`: a key cannot be read
-    def list(folder, required: true, partial: true, cipher: nil, &block)
+    def list(folder, required: true, partial: true, cipher: nil, chosen: nil, &block)
+      if chosen
+        names = listing(required) { @native.names(folder, @timeout_ms) }
+        return ChosenDocuments.read(self, folder, names, chosen, &block)
+      end
+
       result = listing(required) { @native.list(folder, cipher, @timeout_ms, &block) }
       name, why = result[:errors].min_by(&:first) unless partial
       raise Error, "Key '#{name}': #{why}" if name

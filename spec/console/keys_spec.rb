@@ -33,7 +33,7 @@ RSpec.describe 'The pages of keys' do
       client.put('/v1/keys/app1/sub/x?environment=dev', 'value' => 'pl4nted')
       folder = page('/keys/app1/?environment=dev')
       expect(text(folder)).to include('In the environment dev , backend default', 'sub/ folder', 'token key',
-                                      '1 folder and 1 key.')
+                                      '1 folder and 1 key, expired ones included.')
       expect(links(folder)).to include('/keys/app1/token?environment=dev', '/keys/app1/sub/?environment=dev')
       expect(folder.body).not_to include('pl4nted')
       expect(folder.body).to match(/<option selected>dev</).and match(/<option selected>default</)
@@ -134,8 +134,7 @@ RSpec.describe 'The pages of keys' do
     it 'restore and change a key that has expired, with a new time' do
       client.put('/v1/keys/a', 'value' => 'old', 'history' => 5)
       client.put('/v1/keys/a', 'value' => 'new', 'history' => 5, 'expires' => '2020-01-01T00:00:00Z')
-      expect(text(page('/keys/'))).to include('There are no keys here')
-      expect(text(page('/keys/?expired=true'))).to include('a key, expired')
+      expect(text(page('/keys/'))).to include('a key, expired', '0 folders and 1 key, expired ones included.')
       expect(text(page('/keys/a'))).to include('This key has expired')
       from = '/keys/a?do=restore&version=-1'
       expect(send_page(from, '/keys/a?do=restore')).to have_attributes(status: 400, body: include('has expired'))

@@ -263,6 +263,12 @@ Directories::ALL.each do |server, layout, tags|
       expect { strict.put('globals/m/below', document(2)) }.to raise_error(Simpkv::IsKeyError)
     end
 
+    it 'are listed by their names, with the documents of some' do
+      %w[a b sub/x].each { |name| store.put("environments/dev/some/#{name}", document(name)) }
+      found = store.list('environments/dev/some', chosen: ->(names) { names[:keys].keys.max(1) })
+      expect(found).to eq(keys: { 'a' => '', 'b' => document('b') }, folders: ['sub'], errors: {})
+    end
+
     it 'are deleted with their folder, at any number and depth' do
       300.times { |n| store.put("environments/dev/t/#{n % 7}/#{n % 11}/k#{n}", document(n)) }
       store.put('environments/dev/tt', document(1))

@@ -73,6 +73,14 @@ RSpec.describe 'The API of keys without their values' do
                                                        'total' => { 'keys' => 2, 'folders' => 0 })
       expect(page.call('filter=A')).to eq('folders' => ['a'], 'keys' => {})
       expect(page.call('recurse=true&limit=1')['total']).to eq('keys' => 5, 'folders' => 2)
+      # A page of names reads the documents of its own keys only, so that it takes all names.
+      client.put('/v1/keys/y1', 'value' => 1, 'expires' => '2020-01-01T00:00:00Z')
+      names = ->(query) { page.call("expired=true&errors=return&#{query}") }
+      expect(names.call('limit=3')).to eq('folders' => %w[a b], 'keys' => { 'x1' => {} }, 'errors' => {},
+                                          'total' => { 'keys' => 4, 'folders' => 2 })
+      expect(names.call('limit=2&offset=3')['keys']).to eq('y1' => { 'expired' => true }, 'y2' => {})
+      expect(names.call('limit=5&offset=9').values_at('keys', 'folders')).to eq([{}, []])
+      expect(names.call('limit=1&offset=1&filter=1')['keys']).to eq('y1' => { 'expired' => true })
       %w[limit=0 limit=x offset=-1 errors=yes].each do |query|
         expect(client.get("/v1/keys/?values=false&#{query}").status).to eq(400)
       end

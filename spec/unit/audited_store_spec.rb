@@ -47,6 +47,13 @@ RSpec.describe Simpkv::AuditedStore do
     expect(lines.map { |line| line.values_at('operation', 'outcome') }).to eq([%w[watch found], %w[watch absent]])
   end
 
+  it 'writes one line about a list that reads the documents of some keys' do
+    audited = over(store, settings.merge('audit' => settings['audit'].merge('reads' => true)))
+    %w[a b].each { |name| store.put("globals/#{name}", document(name)) }
+    audited.list('globals', chosen: ->(_) { %w[a] })
+    expect(lines.map { |line| line.values_at('operation', 'outcome') }).to eq([%w[list found]])
+  end
+
   it 'writes who did what to which key, and how it ended' do
     before = Time.now
     audited.put('environments/production/app/password', document('x'))

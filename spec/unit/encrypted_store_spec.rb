@@ -24,6 +24,15 @@ RSpec.describe Simpkv::EncryptedStore do
       expect(encrypted.list('/globals//many/')[:keys]).to eq(documents)
     end
 
+    it 'decrypts the documents of chosen keys of a list' do
+      %w[a b].each { |name| encrypted.put("globals/f/#{name}", %({"value":"#{name}"})) }
+      expect(encrypted.list('globals/f', chosen: ->(names) { names[:keys].keys.max(1) })[:keys])
+        .to eq('a' => '', 'b' => '{"value":"b"}')
+      File.write(path('globals/f/b'), File.read(path('globals/f/a')))
+      expect(encrypted.list('globals/f', chosen: ->(_) { %w[b] })).to match(keys: { 'a' => '' }, folders: [],
+                                                                            errors: { 'b' => String })
+    end
+
     it 'reads plain documents of names that are not UTF-8, and refuses to encrypt them' do
       File.binwrite(File.join(path('globals').tap { store }, "\xFF"), '{"value":1}')
       expect(encrypted.list('globals')[:keys].values).to eq(['{"value":1}'])

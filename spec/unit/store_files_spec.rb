@@ -25,6 +25,24 @@ RSpec.describe Simpkv::Store, 'in files' do
     end
   end
 
+  it 'reads the documents of the chosen keys of a folder only, without folders below and keys that are gone' do
+    %w[a b c d].each { |name| store.put("globals/f/#{name}", "document of #{name}") }
+    store.put('globals/f/sub/x', 'd')
+    store.put('globals/f/torn', 'd')
+    File.delete(path('globals/f/torn'))
+    File.mkfifo(path('globals/f/torn'))
+    chosen = lambda do |names|
+      expect(names).to include(keys: %w[a b c d].to_h { |name| [name, ''] }, folders: ['sub'],
+                               errors: { 'torn' => /neither a key file nor a folder/ })
+      store.delete('globals/f/c')
+      %w[b c]
+    end
+    expect(store.list('globals/f', chosen: chosen) { |name, document| "#{name}: #{document}" })
+      .to match(keys: { 'a' => '', 'b' => 'b: document of b', 'd' => '' }, folders: ['sub'], errors: include('torn'))
+    expect(store.list('globals/none', chosen: ->(_) { [] }, required: false)).to include(keys: {}, folders: [])
+    expect { store.list('globals/none', chosen: chosen) }.to raise_error(Simpkv::NotFoundError)
+  end
+
   it 'keeps the mode of the folders above a key (they were changed to 0770, and lost setgid)' do
     store
     Dir.mkdir(path('globals/f'))

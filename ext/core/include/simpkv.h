@@ -380,7 +380,8 @@ SKV_API skv_list *skv_list_open(skv_store *store, const char *folder, size_t fol
 /* The same for a folder with all folders below it: names are paths relative to it ("a/b/c"). A folder may come after
  * its contents. In a directory it is one search. In files, the contents of a folder that is a symbolic link are left
  * out, and 'e' is also a folder that cannot be read. */
-#define SKV_TREE_NAMES 1 /* a flag: documents are neither read nor sent, and the body of 'k' is empty */
+#define SKV_TREE_NAMES 1     /* a flag: documents are neither read nor sent, and the body of 'k' is empty */
+#define SKV_TREE_ONE_LEVEL 2 /* a flag: only what is directly in the folder, as skv_list_open() */
 SKV_API skv_list *skv_tree_open(skv_store *store, const char *folder, size_t folder_len, int flags, int64_t timeout_ms,
                                 skv_cancel *cancel, skv_reply *reply);
 SKV_API skv_status skv_list_next(skv_list *list, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);

@@ -185,12 +185,12 @@ skv_status skv_deletetree(skv_store *store, const char *folder, size_t folder_le
 static skv_list *open_list(skv_store *store, const char *folder, size_t folder_len, bool tree, int flags,
                            int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
 {
-    skv_list_args args = {.tree = tree, .names_only = flags & SKV_TREE_NAMES};
+    skv_list_args args = {.tree = tree && !(flags & SKV_TREE_ONE_LEVEL), .names_only = flags & SKV_TREE_NAMES};
     key_call call;
 
     if (begin_call(&call, store, folder, folder_len, timeout_ms, cancel, reply) != SKV_OK)
         return NULL;
-    if (flags & ~SKV_TREE_NAMES) {
+    if (flags & ~(SKV_TREE_NAMES | SKV_TREE_ONE_LEVEL)) {
         skv_fail(reply, SKV_INVALID, "unknown flags %d", flags);
         return NULL;
     }

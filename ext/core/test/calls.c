@@ -177,6 +177,11 @@ const char *names_below(const char *folder)
     return tree_with(folder, SKV_TREE_NAMES);
 }
 
+const char *names_of_one_level(const char *folder)
+{
+    return tree_with(folder, SKV_TREE_NAMES | SKV_TREE_ONE_LEVEL);
+}
+
 int count_of(skv_list *list)
 {
     int count = 0;

@@ -45,6 +45,7 @@ const char *listed_within(const char *folder, int64_t timeout_ms);
 /* Return the same for a tree, with and without documents. */
 const char *tree_of(const char *folder);
 const char *names_below(const char *folder);
+const char *names_of_one_level(const char *folder);
 
 /* Closes a list. Returns the number of its records, or the negative status of a failure. */
 int count_of(skv_list *list);

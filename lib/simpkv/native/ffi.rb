@@ -42,12 +42,14 @@ module Simpkv
     LATEST = number['GET_LATEST']
     STORED = number['GET_STORED']
     NAMES = number['TREE_NAMES']
+    ONE_LEVEL = number['TREE_ONE_LEVEL']
     COUNT = number['STAT_COUNT']
     PASSWORD_SET = number['PASSWORD_SET']
     PASSWORD_CHECK = number['PASSWORD_CHECK']
     UPPER = number['KEY_UPPER']
     DOUBLE_MAX = number['DOUBLE_MAX']
-    private_constant :LAYOUTS, :KINDS, :KIND_NAMES, :NAMES, :COUNT, :PASSWORD_SET, :PASSWORD_CHECK, :UPPER, :DOUBLE_MAX
+    private_constant :LAYOUTS, :KINDS, :KIND_NAMES, :NAMES, :ONE_LEVEL, :COUNT, :PASSWORD_SET, :PASSWORD_CHECK, :UPPER,
+                     :DOUBLE_MAX
 
     class << self
       def binding_name
@@ -231,16 +233,8 @@ module Simpkv
         call(:skv_delete, key, condition, *expected(expect), timeout_ms, wanted: :number) == 1
       end
 
-      def deletetree(folder, timeout_ms)
-        call(:skv_deletetree, folder, timeout_ms, wanted: :number) == 1
-      end
-
-      def create_folder(folder, timeout_ms)
-        call(:skv_create_folder, folder, timeout_ms, wanted: :number) == 1
-      end
-
-      def delete_folder(folder, timeout_ms)
-        call(:skv_delete_folder, folder, timeout_ms, wanted: :number) == 1
+      %i[deletetree create_folder delete_folder].each do |name|
+        define_method(name) { |folder, timeout_ms| call(:"skv_#{name}", folder, timeout_ms, wanted: :number) == 1 }
       end
 
       def list(folder, cipher, timeout_ms, &block)
@@ -249,6 +243,10 @@ module Simpkv
 
       def tree(folder, values, cipher, timeout_ms, &block)
         records(:skv_tree_open, [*Calls.bytes(folder), values ? 0 : NAMES, timeout_ms], cipher, &block)
+      end
+
+      def names(folder, timeout_ms)
+        records(:skv_tree_open, [*Calls.bytes(folder), NAMES | ONE_LEVEL, timeout_ms], nil)
       end
 
       # Yields lists of [kind, name, cookie] as skv_changes_next() has them; an empty one after `wait_ms` without a

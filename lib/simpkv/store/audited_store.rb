@@ -82,8 +82,8 @@ module Simpkv
     end
 
     # @return [Hash] as {Store#list}
-    def list(folder, required: true, partial: true, &block)
-      read('list', folder, FOUND) { @below.list(folder, required: required, partial: partial, &block) }
+    def list(folder, **how, &block)
+      read('list', folder, FOUND) { @below.list(folder, **how, &block) }
     end
 
     # @return [Hash] as {Store#tree}

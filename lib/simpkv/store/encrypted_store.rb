@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/store/chosen_documents'
 require 'simpkv/store/compare_and_swap'
 require 'simpkv/store/layer'
 
@@ -111,10 +112,11 @@ module Simpkv
     # @return [Hash] as {Store#list}
     # @raise [InvalidError, DeniedError] the file of keys cannot be used
     # @raise [Error] as {Store#list}
-    def list(folder, required: true, partial: true, &block)
-      listing(folder, partial, block) do |options, each|
-        @below.list(folder, required: required, partial: partial, **options, &each)
-      end
+    def list(folder, required: true, partial: true, chosen: nil, &block)
+      how = { required: required, partial: partial }
+      return ChosenDocuments.read(self, folder, ChosenDocuments.none(@below, folder, how), chosen, &block) if chosen
+
+      listing(folder, partial, block) { |options, each| @below.list(folder, **how, **options, &each) }
     end
 
     # @return [Hash] as {Store#tree}

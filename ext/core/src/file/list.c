@@ -23,6 +23,7 @@
 
 /* The character that precedes a stored name. */
 #define IS_FOLDER 'f'
+#define IS_KEY 'k'
 #define IS_OTHER '?'
 
 typedef struct file_list {
@@ -49,7 +50,9 @@ static skv_status scan_folder(skv_file_call *call, file_list *list, DIR *dir)
             return errno ? skv_file_fail(call, errno) : SKV_OK;
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || skv_temp_is_name(entry->d_name))
             continue;
-        skv_buf_put_char(&list->names, entry->d_type == DT_DIR ? IS_FOLDER : IS_OTHER);
+        skv_buf_put_char(&list->names, entry->d_type == DT_DIR   ? IS_FOLDER
+                                       : entry->d_type == DT_REG ? IS_KEY
+                                                                 : IS_OTHER);
         skv_buf_put(&list->names, entry->d_name, strlen(entry->d_name) + 1);
         if (skv_file_stopped(call, skv_deadline_check(call->deadline)) != SKV_OK)
             return call->reply->status;
@@ -227,7 +230,9 @@ static skv_status read_listed_path(skv_file_call *call, file_list *list, char ki
         return skv_file_fail(call, ENAMETOOLONG);
     if (kind == IS_FOLDER)
         return SKV_IS_FOLDER;
-    return list->names_only ? status_of_kind(call) : skv_key_read(call);
+    if (!list->names_only)
+        return skv_key_read(call);
+    return kind == IS_KEY ? SKV_OK : status_of_kind(call);
 }
 
 /* Adds the record of the path, by the status of reading it. SKV_INTERRUPTED adds none. */

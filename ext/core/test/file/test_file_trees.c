@@ -82,6 +82,7 @@ static void a_tree_has_all_keys_and_folders_below(void)
     write_file("globals/t/a/.skv~0123456789abcdef", "half");
     CHECK_STR(tree_of("globals/t"), "fa fa/b fa/b/c fnone fz ka/b/c/k=e ka/k=f kk=d kz/k=g ");
     CHECK_STR(names_below("globals/t"), "fa fa/b fa/b/c fnone fz ka/b/c/k= ka/k= kk= kz/k= ");
+    CHECK_STR(names_of_one_level("globals/t"), "fa fnone fz kk= ");
     CHECK_STR(tree_of("globals/t/a/b"), "fc kc/k=e ");
     CHECK_STR(tree_of("globals/t/none"), "");
     CHECK_STR(names_below(""), "fenvironments fglobals fglobals/t fglobals/t/a fglobals/t/a/b fglobals/t/a/b/c "

@@ -78,6 +78,7 @@ static void large_trees_are_complete(void)
     }
     CHECK(count_of(open_tree("globals/large", 0)) == FOLDERS * KEYS + FOLDERS);
     CHECK(count_of(open_tree("globals/large", SKV_TREE_NAMES)) == FOLDERS * KEYS + FOLDERS);
+    CHECK(count_of(open_tree("globals/large", SKV_TREE_NAMES | SKV_TREE_ONE_LEVEL)) == FOLDERS);
     list = open_tree("globals/large", 0);
     CHECK(skv_list_next(list, LONG_MS, NULL, reply) == SKV_OK);
     skv_list_close(list);
@@ -88,7 +89,7 @@ static void large_trees_are_complete(void)
 
 static void malformed_arguments_are_refused(void)
 {
-    CHECK(skv_tree_open(store, "globals", 7, 2, LONG_MS, NULL, reply) == NULL);
+    CHECK(skv_tree_open(store, "globals", 7, 4, LONG_MS, NULL, reply) == NULL);
     CHECK_STATUS(reply, SKV_INVALID);
     CHECK(skv_tree_open(store, "globals", 7, 0, -1, NULL, reply) == NULL);
     CHECK_STATUS(reply, SKV_INVALID);

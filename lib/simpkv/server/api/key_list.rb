@@ -22,17 +22,25 @@ module Simpkv
           raise Problem.new(400, "the parameter 'errors' must be return")
         end
 
+        # @param names [Boolean] whether the list has keys without values, expired or not
+        # @return [#call, nil] which documents a store has to read, for {Store#list}: those of one page of names, if the
+        #   list does not fail for a key of another one; nil for all, because documents tell what has expired
+        def choice(names)
+          method(:chosen) if names && @limit && @errors
+        end
+
         # @param found [Hash] as {Store#list}, with a body for each key; nil for one to leave out, an {Error} for one
         #   that cannot be read
         # @return [Hash{String => Object}]
         # @raise [MalformedError] a key cannot be read, and the list is not to have its errors
         def of(found)
-          keys = rows(found)
-          folders = found[:folders].select { |name| match?(name) }.sort
-          shown = page(folders.map { |name| [name] } + keys)
-          list = { 'keys' => bodies(shown), 'folders' => shown.select(&:one?).flatten }
-          list['errors'] = errors(shown) if @errors
-          list['total'] = { 'keys' => keys.length, 'folders' => folders.length } if @limit || @offset
+          bodies = bodies(found)
+          refuse(bodies) unless @errors
+          folders, names = @chosen || shown(found[:folders], bodies.keys)
+          errors, keys = partition(bodies, names)
+          list = { 'keys' => keys, 'folders' => folders }
+          list['errors'] = errors.transform_values(&:message) if @errors
+          list['total'] = @total if @limit || @offset
           list
         end
 
@@ -45,33 +53,41 @@ module Simpkv
             raise(Problem.new(400, "the parameter '#{name}' must be a whole number from #{least} on"))
         end
 
-        # @return [Array<Array(String, Object)>] names with bodies or errors
-        def rows(found)
-          all = found[:keys].merge(found[:errors].transform_values { |why| MalformedError.new(why.to_s) }).compact
-          refuse(all) unless @errors
-          all.select { |name, _| match?(name) }.sort_by(&:first)
+        # @return [Hash{String => Object}] a body or an {Error} for each key
+        def bodies(found)
+          found[:keys].compact.merge(found[:errors].transform_values { |why| MalformedError.new(why.to_s) })
         end
 
-        def refuse(all)
-          name, why = all.select { |_, body| body.is_a?(Error) }.min_by(&:first)
+        # A key that was chosen may be deleted meanwhile.
+        #
+        # @return [Array(Hash{String => Error}, Hash{String => Hash})]
+        def partition(bodies, names)
+          found = names.select { |name| bodies.key?(name) }.to_h { |name| [name, bodies[name]] }
+          found.partition { |_, body| body.is_a?(Error) }.map(&:to_h)
+        end
+
+        def chosen(found)
+          @chosen = shown(found[:folders], bodies(found).keys)
+          @chosen.last - found[:errors].keys
+        end
+
+        def refuse(bodies)
+          name, why = bodies.select { |_, body| body.is_a?(Error) }.min_by(&:first)
           raise MalformedError, "'#{name}' cannot be read: #{why.message}" if name
+        end
+
+        # @return [Array(Array<String>, Array<String>)] the folders and the keys on the page
+        def shown(*lists)
+          folders, keys = lists.map { |names| names.select { |name| match?(name) }.sort }
+          @total = { 'keys' => keys.length, 'folders' => folders.length }
+          from = @offset || 0
+          most = @limit || MOST
+          first = folders.drop(from).first(most)
+          [first, keys.drop([from - folders.length, 0].max).first(most - first.length)]
         end
 
         def match?(name)
           @filter.empty? || name.downcase.include?(@filter)
-        end
-
-        def page(rows)
-          rows = rows.drop(@offset) if @offset
-          @limit ? rows.first(@limit) : rows
-        end
-
-        def bodies(rows)
-          rows.reject { |row| row.one? || row.last.is_a?(Error) }.to_h
-        end
-
-        def errors(rows)
-          rows.select { |row| row.last.is_a?(Error) }.to_h { |name, error| [name, error.message] }
         end
       end
     end

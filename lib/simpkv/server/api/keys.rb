@@ -152,18 +152,19 @@ module Simpkv
       # The keys of a folder, by name, and its folders.
       def get_folder(store, place, path, values)
         check_below(path) if values || flag('recurse')
-        list = Api::KeyList.new(request.GET)
-        json(list.of(listing(store, place, values)))
+        json(listing(store, place, values, Api::KeyList.new(request.GET)))
       rescue NotFoundError
         raise Problem.new(404, "there is no key or folder '#{path.name}'"), cause: nil unless path.name.empty?
 
         raise Problem.new(404, "there are no keys in #{path.environment || 'the global keys'}"), cause: nil
       end
 
-      # @return [Hash] as {Store#list}, with bodies in place of documents; nil for a key that has expired
-      def listing(store, place, values)
+      # @param list [Api::KeyList]
+      # @return [Hash] see {Api::KeyList#of}
+      def listing(store, place, values, list)
         read = ->(_name, document) { listed(document, values) }
-        flag('recurse') ? store.tree(place, &read) : store.list(place, &read)
+        chosen = list.choice(!values && flag('expired'))
+        list.of(flag('recurse') ? store.tree(place, &read) : store.list(place, chosen: chosen, &read))
       end
 
       # @return [Hash, Error, nil]

@@ -78,16 +78,15 @@ module Simpkv
       def folder_page
         shown = { offset: number('offset', 0, 0..), limit: number('limit', KEY_ROWS, 1..KEY_ROWS_MAX) }
         filter = key_parameter('filter')
-        expired = key_parameter('expired') == 'true'
-        list = @keys.folder(**shown, filter: filter, expired: (true if expired))
-        keys_view(folder_title, 'keys_folder', list: list, rows: folder_rows(list), filter: filter, expired: expired,
+        list = @keys.folder(**shown, filter: filter, expired: true)
+        keys_view(folder_title, 'keys_folder', list: list, rows: folder_rows(list), filter: filter,
                                                may_delete: @keys.may?('DELETE'), **shown)
       rescue *KEY_ERRORS => e
         problem = Problem.of(e)
         return keys_refused_view(folder_title, problem) unless problem.status == 404 && @place.root?
 
         none = { 'keys' => {}, 'folders' => [], 'total' => { 'keys' => 0, 'folders' => 0 } }
-        keys_view(folder_title, 'keys_folder', list: none, rows: [], filter: filter, expired: expired,
+        keys_view(folder_title, 'keys_folder', list: none, rows: [], filter: filter,
                                                may_delete: false, **shown)
       end
 

@@ -32,7 +32,7 @@ module Simpkv
 
           # @return [Api::Answer] the key without its value; or a folder, if it is one
           def description
-            told(request('GET', values: false, expired: true, limit: 1))
+            told(request('GET', values: false, expired: true, limit: 1, errors: 'return'))
           end
 
           # @param version [Integer, String]
