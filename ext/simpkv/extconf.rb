@@ -85,6 +85,9 @@ $INCFLAGS << ' -I$(srcdir)/../core/include'
 $cleanfiles << 'skv'
 create_makefile('simpkv/simpkv_ext') do |lines|
   lines << <<~RULES
+    # The rules below come before mkmf's: make without a target built their first object only.
+    .DEFAULT_GOAL := all
+
     # The files that exist when make runs, not when extconf.rb ran.
     OBJS = $(patsubst $(srcdir)/%.c,%.o,$(wildcard $(srcdir)/*.c)) \\
       $(patsubst $(srcdir)/../core/src/%.c,skv/%.o,$(wildcard $(srcdir)/../core/src/*.c $(srcdir)/../core/src/*/*.c))
