@@ -18,7 +18,7 @@ Gem::Specification.new do |spec|
   server = Dir['lib/simpkv/{server,query}.rb', 'lib/simpkv/{server,query}/**/*']
   spec.files = Dir['lib/simpkv.rb', 'lib/simpkv/**/*.{rb,bash,zsh,fish}',
                    'lib/puppet/{indirector,reports,face}/**/*.rb', 'ext/simpkv/*.{c,h,rb}',
-                   'ext/core/{core.mk,configure}', 'ext/core/{include,src}/**/*.{c,h}',
+                   'ext/core/{core.mk,configure,progress}', 'ext/core/{include,src}/**/*.{c,h}',
                    'schema/**/*.*', 'docs/*.{md,1,5,svg}', 'docs/schemas/**/*.{json,md}',
                    'README.md', 'CHANGELOG.md', 'LICENSE'].sort - server
 

@@ -52,6 +52,7 @@ all: $(library)
 $(BUILD)/%.o: $(root)src/%.c $(this)
 	@mkdir -p $(@D)
 	$(CC) $(cppflags) $(cflags) -MMD -MP -c $< -o $@
+	$(if $(in_gem),@$(root)progress $(BUILD) $(words $(objects)))
 
 $(BUILD)/test/%.o: $(root)test/%.c $(this)
 	@mkdir -p $(@D)

@@ -83,6 +83,8 @@ $CFLAGS << " -std=gnu11 -fvisibility=hidden -pthread #{warnings.join(' ')}"
 $CPPFLAGS << %( -D_GNU_SOURCE -DSKV_API= -DSKV_VERSION='"#{Simpkv::VERSION}"')
 $INCFLAGS << ' -I$(srcdir)/../core/include'
 $cleanfiles << 'skv'
+# RubyGems shows nothing of what make prints.
+gem = File.basename(File.expand_path('../..', __dir__)) == "simpkv-#{Simpkv::VERSION}"
 create_makefile('simpkv/simpkv_ext') do |lines|
   lines << <<~RULES
     # The rules below come before mkmf's: make without a target built their first object only.
@@ -95,6 +97,7 @@ create_makefile('simpkv/simpkv_ext') do |lines|
     skv/%.o: $(srcdir)/../core/src/%.c
     \t@mkdir -p $(@D)
     \t$(CC) -I$(srcdir)/../core/src $(INCFLAGS) $(CPPFLAGS) $(CFLAGS) $(COUTFLAG)$@ -c $<
+    \t#{'@$(srcdir)/../core/progress . $(words $(OBJS))' if gem}
 
     $(OBJS): Makefile $(wildcard $(srcdir)/*.h $(srcdir)/../core/src/*/*.h $(srcdir)/../core/include/*.h)
   RULES

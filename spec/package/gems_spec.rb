@@ -58,6 +58,17 @@ RSpec.describe 'The gems that rake package builds' do
       .to eq(["#{Packages::ROOT}/spec/support/loaded_features.rb"])
   end
 
+  # Files that have been counted, of all, in each line that a terminal has shown.
+  def compiled(shown)
+    shown.scan(/simpkv: *(\d+) of (\d+) files compiled/).map { |counts| counts.map(&:to_i) }
+  end
+
+  it 'show on a terminal how much is compiled (gem install was silent until the end)' do
+    counts = compiled(Packages.said_to_install)
+    expect(counts.length).to be > 50
+    expect(counts.last.first).to eq(counts.last.last)
+  end
+
   it 'install into MRI with the command simpkv, its manual and the schemas' do
     @folder = Packages.installed_in_mri
     expect(simpkv('--version')).to eq("simpkv #{version}\n")
@@ -77,7 +88,9 @@ RSpec.describe 'The gems that rake package builds' do
   end
 
   it 'install into JRuby, and load after an upgrade of Java, which changes the folder of extensions' do
-    expect(Packages.install(%w[jruby -S gem], :java, @folder)).to match([/Successfully installed/, true])
+    shown, installed = Packages.install(%w[jruby -S gem], :java, @folder, terminal: true)
+    expect([shown, installed]).to match([/Successfully installed/, true])
+    expect(compiled(shown).last.uniq.length).to eq(1)
     before = Dir[File.join(@folder, 'extensions', 'universal-java-*')].fetch(0)
     File.rename(before, before.sub(/\d+\z/, '8'))
     expect(Packages.run('jruby', '-e', script(activate))).to include("#{version} ffi #{version} jruby")

@@ -4,6 +4,7 @@ require 'English'
 require 'fileutils'
 require 'open3'
 require 'rbconfig'
+require 'shellwords'
 require 'tmpdir'
 
 # The packages that `rake package` builds, once for all examples, and an environment to install them in. The environment
@@ -86,8 +87,20 @@ module Packages
   def self.installed_in_mri
     @installed_in_mri ||= Dir.mktmpdir('simpkv-mri').tap do |folder|
       RSpec.configuration.after(:suite) { FileUtils.rm_r([folder, "#{folder}.features"]) }
-      install_without_registry(File.read(File.join(ROOT, 'docs/install.md'))[/^gem install --local .*/], folder)
+      @said_to_install = install_without_registry(
+        File.read(File.join(ROOT, 'docs/install.md'))[/^gem install --local .*/], folder
+      )
     end
+  end
+
+  # @return [String] what `gem install` has shown on its terminal then
+  def self.said_to_install
+    installed_in_mri && @said_to_install
+  end
+
+  # @return [Array<String>] the command that runs another one on a terminal, and prints what that shows
+  def self.on_terminal(*command)
+    ['script', '--quiet', '--return', '--command', Shellwords.join(command), '/dev/null']
   end
 
   # @return [Array<String>] the Ruby files that its installation has loaded, RubyGems and extconf.rb
@@ -104,8 +117,9 @@ module Packages
       FileUtils.cp(progressbar, copied)
       record = { 'RUBYOPT' => "-r#{ROOT}/spec/support/loaded_features", 'LOADED_FEATURES' => "#{home}.features" }
       File.write(gemrc = File.join(copied, 'gemrc'), "gem: --no-document\n:sources: ['http://127.0.0.1:9/']\n")
-      run('sh', '-c', command, folder: copied,
-                               environment: record.merge('GEM_HOME' => home, 'GEM_PATH' => home, 'GEMRC' => gemrc))
+      run(*on_terminal('sh', '-c', command), folder: copied, environment: record.merge(
+        'GEM_HOME' => home, 'GEM_PATH' => home, 'GEMRC' => gemrc
+      ))
     end
   end
   private_class_method :install_without_registry
@@ -121,10 +135,12 @@ module Packages
   #
   # @param gem [Array<String>] the command: `gem`, or `jruby -S gem`
   # @param arguments [Array<String>] for its configure or extconf.rb
+  # @param terminal [Boolean] whether it has one
   # @return [Array(String, Boolean)] as try() does
-  def self.install(gem, platform, folder, arguments: [], environment: {})
-    try(*gem, 'install', '--local', '--no-document', '--install-dir', folder, file(GEMS.fetch(platform)),
-        '--', *arguments, environment: environment, folder: File.dirname(progressbar))
+  def self.install(gem, platform, folder, arguments: [], environment: {}, terminal: false)
+    command = [*gem, 'install', '--local', '--no-document', '--install-dir', folder, file(GEMS.fetch(platform)),
+               '--', *arguments]
+    try(*(terminal ? on_terminal(*command) : command), environment: environment, folder: File.dirname(progressbar))
   end
 
   # @return [String] the package of ruby-progressbar, which the gem for MRI needs
