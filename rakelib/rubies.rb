@@ -15,6 +15,9 @@ module Rubies
   # Variables that replace the bundle's Puppet 8 by Debian's Puppet 7.
   DEBIAN_PUPPET = { 'PUPPET' => 'debian', 'BUNDLE_GEMFILE' => "#{Stages::ROOT}/spec/support/puppet7.gemfile" }.freeze
 
+  # Variables that replace OpenVox by Puppet 8.
+  PUPPET8 = { 'PUPPET' => '8', 'BUNDLE_GEMFILE' => "#{Stages::ROOT}/spec/support/puppet8.gemfile" }.freeze
+
   private_constant :JAVA_OPTIONS, :OPENED, :RUN_RSPEC
 
   class << self
@@ -31,6 +34,14 @@ module Rubies
       end
     end
 
+    # @return [Array<String>] the folders of the bundle's gems without extensions whose names match
+    def pure_gems(names)
+      bundled(<<~RUBY)
+        pure = Gem.loaded_specs.values.select { |gem| gem.extensions.empty? && !gem.default_gem? }
+        puts pure.select { |gem| gem.name.match?(/#{names}/) }.flat_map(&:full_require_paths)
+      RUBY
+    end
+
     private
 
     def jruby93
@@ -41,14 +52,6 @@ module Rubies
     def jruby94
       jars = bundled('require "jruby-jars"; puts JRubyJars.core_jar_path, JRubyJars.stdlib_jar_path', 'jruby')
       ['-cp', jars.join(':'), 'org.jruby.Main', *pure_gems('\A(?!(bundler|jruby-jars)\z)').map { |path| "-I#{path}" }]
-    end
-
-    # @return [Array<String>] the folders of the bundle's gems without extensions whose names match
-    def pure_gems(names)
-      bundled(<<~RUBY)
-        pure = Gem.loaded_specs.values.select { |gem| gem.extensions.empty? && !gem.default_gem? }
-        puts pure.select { |gem| gem.name.match?(/#{names}/) }.flat_map(&:full_require_paths)
-      RUBY
     end
 
     # @return [Array<String>] the lines that a script prints

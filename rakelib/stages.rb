@@ -64,7 +64,7 @@ module Stages
       variables = command.first.is_a?(Hash) ? command.shift : {}
       options = { chdir: chdir, in: File::NULL, %i[out err] => [log, 'a'], unsetenv_others: true }
       limited = ['timeout', '--verbose', '--kill-after=10', limit.to_s, 'sh', '-c', MEASURED, 'sh', times]
-      variables = Stages.environment.merge(variables)
+      variables = Stages.environment.merge('STAGE' => name).merge(variables)
       pid = Process.spawn(variables, *Stages.clean_machine, *limited, *command, options)
       RUNNING[pid] = true
       _, status = Process.wait2(pid)

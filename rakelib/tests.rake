@@ -26,7 +26,8 @@ NATIVE = Dir['spec/unit/{audited,binding,codec,dn,key,memory,native,rules_cases,
 stage(:core, 'the C tests') { |stage| stage.sh(*core('test')) }
 specs(:cext_unit, :cext, 'the library, on MRI with the extension', '--tag', '~tools', 'spec/unit')
 specs(:cext_functions, :cext, 'the Puppet functions, on MRI with the extension', 'spec/functions')
-specs(:cext_conformance, :cext, 'the conformance suite on files and slapd', '--tag', '~ds389', 'spec/conformance')
+specs(:cext_conformance, :cext, 'the conformance suite on files and slapd', '--tag', '~ds389', 'spec/conformance',
+      'spec/functions/platform_spec.rb')
 
 BASIC = %w[core cext_conformance cext_functions cext_unit].freeze
 
@@ -59,7 +60,7 @@ end
 specs(:tools, :cext, 'examples that need packages which `bin/test` leaves out', '--tag', 'tools', 'spec/unit')
 specs(:ds389_conformance, :cext, 'the conformance suite on 389-DS', '--tag', 'ds389', 'spec/conformance')
 specs(:jruby93_conformance, :jruby93, "the conformance suite on Debian's JRuby and Puppet", '--tag', '~ds389',
-      'spec/conformance')
+      'spec/conformance', 'spec/functions/platform_spec.rb')
 specs(:ffi_unit, :ffi, 'the binding, the codec and the stores, on MRI with FFI', *NATIVE)
 specs(:ffi_functions, :ffi, 'the Puppet functions, on MRI with FFI', 'spec/functions')
 specs(:jruby93_unit, :jruby93, "the library, on Debian's JRuby", '--tag', '~thorough', 'spec/unit')
@@ -69,6 +70,14 @@ specs(:jruby94_unit, :jruby94, 'the binding, the codec and the stores, on the ne
 specs(:jruby94_functions, :jruby94, 'the Puppet functions, on the newest JRuby', 'spec/functions')
 specs(:cext_servers, :cext, 'real servers, on MRI with the extension', 'spec/integration')
 specs(:ffi_servers, :ffi, 'real servers, on MRI with FFI', 'spec/integration')
+# The Rubies of other releases of Debian, in chroots.
+{ ruby27: 'bullseye', ruby33: 'trixie' }.each do |name, suite|
+  stage(name, "the binding, the codec and the stores, on the Ruby of Debian's #{suite}") do |stage|
+    gems = Rubies.pure_gems('\A(rspec|diff-lcs|ruby-progressbar)').join(':')
+    stage.sh_in_copy('rakelib/other_ruby.sh', suite, gems, '--tag', '~thorough', '--tag', '~tools', *NATIVE)
+  end
+end
+
 stage(:long, "the examples that take minutes each, or need a systemd, and clang's analyzer") do |stage|
   stage.sh(*core('tidy'))
   variables, *command = Rubies.rspec(:cext, '--tag', 'long',
@@ -111,6 +120,15 @@ stage :puppet7, "Debian's Puppet 7, on MRI with FFI" do |stage|
            'spec/estate', *types.map { |name| "spec/types/#{name}_spec.rb" })
 end
 
+# What differs between Puppet 8 and OpenVox 8 is how functions are called, and values.
+stage :puppet8, 'Puppet 8, on MRI with the extension' do |stage|
+  variables, *command = Rubies.rspec(:cext)
+  stage.sh(Rubies::PUPPET8, 'bundle', 'install', '--quiet')
+  files = %w[functions/platform functions/signatures conformance/keys conformance/places conformance/values]
+  stage.sh(variables.merge(Rubies::PUPPET8), *command, *%w[--tag ~thorough --tag ~heavy],
+           *files.map { |name| "spec/#{name}_spec.rb" })
+end
+
 # Bolt gets a folder of its own: it has sixty gems, and requires another version of Puppet Strings than the style check.
 stage :bolt, 'tasks and plans of Bolt' do |stage|
   home = "#{Stages.gems}/bolt"
@@ -126,7 +144,7 @@ stage :encrypted_conformance, 'the conformance suite on encrypted files, on MRI 
   files = %w[creation expiry keys many missing stored_bytes values].map { |name| "spec/conformance/#{name}_spec.rb" }
   { cext: %w[~heavy ~ds389], jruby94: %w[~heavy ~thorough] }.each do |ruby, tags|
     variables, *command = Rubies.rspec(ruby, *tags.flat_map { |tag| ['--tag', tag] }, *files)
-    stage.sh(variables.merge('ENCRYPTED' => '1'), *command)
+    stage.sh(variables.merge('ENCRYPTED' => '1'), *command, 'spec/functions/platform_spec.rb')
   end
 end
 
@@ -221,7 +239,8 @@ end
 ALL = %w[
   cext_servers puppetserver packages analysis cext_unit jruby93_unit estate valgrind puppet7 bench server chaos
   encrypted_conformance puppetdb tsan ruby_sanitizers faults availability jruby93_conformance ffi_unit
-  ds389_conformance fuzz style query ffi_servers jruby94_servers bolt newest_json tools jruby94_unit cext_functions
+  ds389_conformance fuzz style ruby33 query ffi_servers jruby94_servers bolt newest_json tools puppet8 jruby94_unit
+  cext_functions
   console cext_conformance access types load command
 ].freeze
 
