@@ -223,7 +223,8 @@ stage :style, 'linters, formatters, layers, pages that are out of date, and link
   lint = { 'BUNDLE_WITH' => 'lint' }
   stage.sh(lint, 'bundle', 'exec', 'rubocop', '--format', 'quiet')
   stage.sh(lint, 'bundle', 'exec', 'rake', 'docs:check', 'docs:site', 'layers')
-  stage.sh(lint, 'bundle', 'exec', 'metadata-json-lint', 'metadata.json')
+  stage.sh(lint, 'bundle', 'exec', 'metadata-json-lint', '--strict-dependencies', '--strict-puppet-version',
+           'metadata.json')
   stage.sh(lint, 'bundle', 'exec', 'puppet-lint', '--fail-on-warnings', '--no-autoloader_layout-check', 'examples',
            'manifests', 'plans', 'types')
   stage.sh(*core('format'))

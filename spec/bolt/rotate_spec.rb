@@ -1,22 +1,28 @@
 # frozen_string_literal: true
 
 require_relative 'task_project'
+require_relative '../support/page_commands'
 
 RSpec.describe 'The plan simpkv::rotate' do
   before(:all) do
     @project = TaskProject.new
     @project.write_command('agent', <<~SHELL)
-      simpkv log app1/password -o json | grep -c version >> #{@project.root}/agents
+      simpkv log app1/db_password -o json | grep -c version >> #{@project.root}/agents
       [ ! -e #{@project.root}/failing ]
     SHELL
-    @project.simpkv('put', 'app1/password', '--metadata', '{"owner": "dba"}', 'pl4nted-old')
+    @project.simpkv('put', 'app1/db_password', '--metadata', '{"owner": "dba"}', 'pl4nted-old')
   end
   after(:all) { @project&.close }
 
+  include PageCommands
+
+  # Runs the command of the page, whose targets are this machine.
+  #
   # @return [Object] what the plan returns
   def rotate(*more)
-    @project.bolt('plan', 'run', 'simpkv::rotate', 'store=localhost', 'key=app1/password', 'services=localhost',
-                  'clients=localhost', 'agent=agent', *more)
+    command, = commands('bolt-and-deferred.md', 'The plan simpkv::rotate').lines
+    words = command.split.drop(1).map { |word| word.sub(/\A(store|services|clients)=.*/, '\1=localhost') }
+    @project.bolt(*words, 'agent=agent', *more)
   end
 
   # @return [Array<Integer>] how many versions the key had in each run of an agent since the last call
@@ -29,15 +35,15 @@ RSpec.describe 'The plan simpkv::rotate' do
     failed = rotate
     expect(failed).to include('kind' => 'simpkv/unfinished',
                               'details' => include('step' => 'services', 'targets' => ['localhost']))
-    new, old = %w[0 -1].map { |version| @project.simpkv('get', 'app1/password', '--version', version) }
+    new, old = %w[0 -1].map { |version| @project.simpkv('get', 'app1/db_password', '--version', version) }
     expect([old, new.length, agents]).to eq(['pl4nted-old', 32, [2]])
 
     expect(rotate).to include('kind' => 'simpkv/unfinished', 'msg' => /resume=true/)
 
     FileUtils.rm("#{@project.root}/failing")
-    expect(rotate('resume=true')).to eq('key' => 'app1/password', 'services' => 1, 'clients' => 1)
+    expect(rotate('resume=true')).to eq('key' => 'app1/db_password', 'services' => 1, 'clients' => 1)
     expect(agents).to eq([2, 2, 1])
-    expect([@project.simpkv('get', 'app1/password'), @project.simpkv('get', 'app1/password', '-o', 'json')])
+    expect([@project.simpkv('get', 'app1/db_password'), @project.simpkv('get', 'app1/db_password', '-o', 'json')])
       .to match([new, /"owner": "dba"/])
     expect(@project.log).not_to match(/pl4nted-|#{new}/)
   end

@@ -106,6 +106,18 @@ RSpec.describe 'simpkv', type: :class do
     end
   end
 
+  context 'with the data of docs/install.md' do
+    let(:params) do
+      page = File.read(File.join(PuppetWorld::PROJECT, 'docs/install.md'), encoding: 'UTF-8')
+      data = YAML.safe_load(page[/^## With Puppet\n.*?^```yaml\n(.*?)^```/m, 1])
+      data.transform_keys { |name| name.delete_prefix('simpkv::').to_sym }
+          .merge(password_files: RSpec::Puppet::Sensitive.new(data.fetch('simpkv::password_files')))
+    end
+
+    it { is_expected.to compile.with_all_deps }
+    it { is_expected.to contain_file('/etc/simpkv/password').with_group('puppet') }
+  end
+
   context 'with a value that YAML cannot hold' do
     let(:pre_condition) { "class { 'simpkv': options => { 'backends' => { 'a' => Timestamp() } } }" }
 

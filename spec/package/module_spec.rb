@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'json'
+require 'yaml'
 require_relative '../support/packages'
 
 RSpec.describe 'The module that rake package builds' do
@@ -20,6 +21,22 @@ RSpec.describe 'The module that rake package builds' do
     expect(metadata).to include('name' => 'simp-simpkv', 'license' => 'Apache-2.0', 'dependencies' => Array)
     expect(metadata.values_at('author', 'summary', 'source')).to all(be_a(String).and(match(/\S/)))
     expect(metadata['summary'].length).to be <= 144
+  end
+
+  # Nothing is published yet, so that an address would be invented. Whoever publishes it adds these, and changes this.
+  it 'has no address until there is one' do
+    expect(metadata['source']).to eq('not published yet')
+    expect(metadata.keys & %w[project_page issues_url]).to be_empty
+  end
+
+  it 'names its dependencies in .fixtures.yml, in versions that metadata.json allows' do
+    fixtures = YAML.safe_load(File.read(File.join(Packages::ROOT, '.fixtures.yml'))).dig('fixtures', 'forge_modules')
+    wanted = metadata['dependencies'].to_h { |each| [each['name'].tr('-', '/'), each['version_requirement']] }
+    expect(fixtures.values.to_h { |each| [each['repo'], each['ref']] }.keys).to match_array(wanted.keys)
+    fixtures.each_value do |each|
+      requirement = Gem::Requirement.new(wanted.fetch(each['repo']).split(/ (?=[<>=])/))
+      expect(requirement).to be_satisfied_by(Gem::Version.new(each['ref']))
+    end
   end
 
   it 'is one folder of world-readable files, without links, specs and files of the gem' do
