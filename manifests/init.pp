@@ -37,7 +37,7 @@
 #   The section `server`: `simpkv serve`. `simpkv::server` runs it.
 # @param password_files
 #   The files that `admin_pw_file` and other options name, with their contents. In Hiera a Hash of texts, which becomes
-#   Sensitive. Neither a log nor a report shows the contents.
+#   Sensitive. Neither a log nor a report shows the contents, but with `--debug` Puppet logs what Hiera finds.
 # @param owner
 #   The owner of the files.
 # @param group

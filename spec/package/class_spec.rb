@@ -29,31 +29,26 @@ end
 
 RSpec.describe 'The classes simpkv and simpkv::server, applied in a chroot' do
   # The gems have no dependencies here: the service does not run in a chroot, and would need a registry.
-  manifest = <<~PUPPET
-    class { 'simpkv':
-      group               => 'puppet',
-      gem_source          => "${folder}/simpkv.gem",
-      gem_install_options => ['--local', '--force'],
-      options             => { 'backends' => { 'default' => { 'type' => 'file', 'id' => 'x', 'root_path' => '/srv/kv' } } },
-      server              => { 'bind' => ['unix:///run/simpkv/simpkv.sock'] },
-      password_files      => Sensitive({ '/etc/simpkv/password' => 'pl4nted-password' }),
-    }
-    class { 'simpkv::server':
-      gem_source     => "${folder}/server.gem",
-      manage_service => false,
-    }
-  PUPPET
+  data = lambda do |folder|
+    { 'simpkv::group' => 'puppet', 'simpkv::gem_source' => "#{folder}/simpkv.gem",
+      'simpkv::gem_install_options' => %w[--local --force],
+      'simpkv::options' => { 'backends' => { 'default' => { 'type' => 'file', 'id' => 'x',
+                                                            'root_path' => '/srv/kv' } } },
+      'simpkv::server' => { 'bind' => ['unix:///run/simpkv/simpkv.sock'] },
+      'simpkv::password_files' => { '/etc/simpkv/password' => 'pl4nted-password' },
+      'simpkv::server::gem_source' => "#{folder}/server.gem", 'simpkv::server::manage_service' => false }
+  end
 
   script = <<~'SHELL'
     top=$1
     PATH=$PATH:/usr/local/bin
     rm -rf /etc/simpkv /etc/systemd/system/simpkv.service /usr/local/bin/simpkv
-    settings="--confdir $top/conf --vardir $top/var --color=false"
+    settings="--confdir $top/conf --vardir $top/var --hiera_config $top/hiera.yaml --color=false"
     puppet module install "$top/module.tar.gz" --ignore-dependencies --target-dir "$top/modules" $settings > /dev/null
     for run in --noop --no-noop --no-noop; do
       code=0
-      puppet apply "$run" --modulepath "$top/modules" --reports store --show_diff --debug --detailed-exitcodes $settings \
-        "$top/site.pp" >> "$top/log" 2>&1 || code=$?
+      puppet apply "$run" --modulepath "$top/modules" --reports store --show_diff --verbose --detailed-exitcodes $settings \
+        --execute 'include simpkv include simpkv::server' >> "$top/log" 2>&1 || code=$?
       [ "$run" != --noop ] || [ ! -e /etc/simpkv ] || echo noop changed something
       echo "$run $code"
     done
@@ -72,7 +67,9 @@ RSpec.describe 'The classes simpkv and simpkv::server, applied in a chroot' do
       { Packages::MODULE => 'module.tar.gz', Packages::GEMS[:ruby] => 'simpkv.gem',
         "simpkv-server-#{Simpkv::VERSION}.gem" => 'server.gem' }
         .each { |name, copy| FileUtils.cp(Packages.file(name), "#{folder}/#{copy}") }
-      File.write("#{folder}/site.pp", "$folder = '#{folder}'\n#{manifest}")
+      File.write("#{folder}/site.yaml", data.call(folder).to_yaml)
+      File.write("#{folder}/hiera.yaml", { 'version' => 5, 'hierarchy' => [{ 'name' => 'all', 'path' => 'site.yaml' }],
+                                           'defaults' => { 'datadir' => folder, 'data_hash' => 'yaml_data' } }.to_yaml)
       output = Layer.run(folder, script).lines(chomp: true).grep_v(/\A(WARN|Please|\s)/)
       expect(output).to eq(['--noop 0', '--no-noop 2', '--no-noop 0', '/etc/simpkv root:root 755',
                             '/etc/simpkv/password root:puppet 640', '/etc/simpkv/simpkv.yaml root:puppet 640',
