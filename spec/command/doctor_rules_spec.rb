@@ -98,7 +98,7 @@ RSpec.describe 'simpkv doctor, with inspection rules' do
   end
 
   { 'that is missing' => [nil, /'built_in' of 'inspection_rules' of 'estate': .*built_in\.yaml: No such file/],
-    'that is no YAML' => ['[pl4nted', /built_in\.yaml: it is neither YAML nor JSON: Psych::SyntaxError in line \d\z/],
+    'that is no YAML' => ['[pl4nted', /built_in\.yaml: it is neither YAML nor JSON: see line \d\z/],
     'with a rule that has no place' => ['[{description: a, phase: pl4nted, actions: []}]',
                                         /built_in\.yaml: rules\[0\]: phase: it must be early or preprocess or main\z/],
     'with an invalid rule' => ['[{description: a, actions: [{op: fail, args: [pl4nted, pl4nted]}]}]',

@@ -70,7 +70,9 @@ RSpec.describe 'The pages of keys' do
       { { 'name' => '' } => 'the name is missing', { 'name' => 'A b' } => 'whitespace', { 'name' => '../x' } => '..',
         { 'name' => 'x', 'format' => 'json', 'value' => '{"pl4nted' } => 'the value is not JSON',
         { 'name' => 'x', 'metadata' => '[1]' } => 'must be an object', { 'name' => 'x', 'format' => '' } => 'choose',
-        { 'name' => 'x', 'expires' => 'soon' } => 'expires', { 'name' => 'x', 'history' => '101' } => 'history',
+        { 'name' => 'x', 'expires' => 'soon' } => 'expires',
+        { 'name' => 'x', 'expires' => '2020-01-01T00:00:00Z' } => 'is past: a key that has expired',
+        { 'name' => 'x', 'history' => '101' } => 'history',
         { 'name' => 'x', 'format' => 'base64', 'value' => '%' } => 'base64' }.each do |wrong, why|
         refused = send_page('/keys/app1/?do=new', '/keys/app1/?do=new', fields.merge(wrong))
         expect(refused.status).to eq(400)

@@ -98,6 +98,8 @@ RSpec.describe 'The pages of nodes' do
 
       it 'says what is wrong with a filter' do
         expect(page('/nodes?q=(')).to have_attributes(status: 400, body: include('class="problem"', 'value="("'))
+        # The text ended with the expression as Ruby writes it.
+        expect(text(page('/nodes?q=('))).to match(/regular expression: end pattern with unmatched parenthesis\z/)
         %w[status=red state=red sort=red order=red q[x]=1 q=%FF].each do |query|
           expect(page("/nodes?#{query}")).to have_attributes(status: 400, body: include('role="alert"'))
         end

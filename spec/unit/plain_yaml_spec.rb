@@ -17,8 +17,8 @@ RSpec.describe Simpkv::PlainYaml do
   object = 'it has a date, a symbol or another object: write text in quotes'
   { 'a symbol' => ['a: :s3cret', object], 'a date' => ['a: 2026-11-23', object],
     'an object' => ['a: !ruby/object:Object {s3cret: 1}', object],
-    'a missing anchor' => ['a: *s3cret', /\Ait is neither YAML nor JSON: Psych::(BadAlias|AnchorNotDefined)\z/],
-    'a syntax error' => ["a: 1\nb: {s3cret", /\Ait is neither YAML nor JSON: Psych::SyntaxError in line \d\z/],
+    'a missing anchor' => ['a: *s3cret', /\Ait is neither YAML nor JSON\z/],
+    'a syntax error' => ["a: 1\nb: {s3cret", /\Ait is neither YAML nor JSON: see line \d\z/],
     'bytes that are not UTF-8' => ["a: s3cret\xff", 'it is not UTF-8'] }.each do |what, (text, message)|
     it "refuses #{what}, and quotes nothing" do
       expect { described_class.parse(text) }.to raise_error(Simpkv::MalformedError, message) { |e|

@@ -267,7 +267,7 @@ RSpec.describe Simpkv::Inspection::Rules, 'files,' do
     { 'a missing file' => [nil, /'built_in' of 'inspection_rules' of 'estate': .*built_in\.yaml: No such file/],
       'another form' => ['a: s3cret', /built_in\.yaml: it must have a list of rules/],
       'a file that is no YAML' => ["[{\ns3cret: [",
-                                   /built_in\.yaml: it is neither YAML nor JSON: Psych::SyntaxError in line/],
+                                   /built_in\.yaml: it is neither YAML nor JSON: see line/],
       'a rule without name' => ['[{actions: []}]',
                                 /built_in\.yaml: rules\[0\]: description: a built-in rule needs one/],
       'a phase that does not exist' => ['[{description: a, phase: s3cret, actions: []}]',

@@ -74,7 +74,7 @@ RSpec.describe Simpkv::SiteFile do
     it 'names the file and the line of a mistake, and quotes nothing' do
       file = write(default, "backends:\n  pl4nted: [\n")
       expect { described_class.read(file) }
-        .to raise_error(Simpkv::ConfigError, /\A#{file}: it is neither YAML nor JSON: [\w:]+ in line \d+\z/)
+        .to raise_error(Simpkv::ConfigError, /\A#{file}: it is neither YAML nor JSON: see line \d+\z/)
     end
   end
 end

@@ -24,8 +24,8 @@ module Simpkv
       raise MalformedError, 'it has a date, a symbol or another object: write text in quotes', cause: nil
     rescue Psych::Exception => e
       # The message of the parser quotes the text.
-      line = " in line #{e.line}" if e.respond_to?(:line)
-      raise MalformedError, "it is neither YAML nor JSON: #{e.class}#{line}", cause: nil
+      line = ": see line #{e.line}" if e.respond_to?(:line)
+      raise MalformedError, "it is neither YAML nor JSON#{line}", cause: nil
     end
 
     # YAML reads some JSON in another way: 1e3 is text, and a pair of surrogates is an error. {yaml} has the error for a

@@ -55,7 +55,7 @@ module Simpkv
         pattern, needed = ORDERED[@name]
         refuse("needs #{needed} after #{@operator}") unless pattern.nil? || @value.match?(pattern)
       rescue RegexpError => e
-        refuse("has a wrong regular expression: #{e.message}")
+        refuse("has a wrong regular expression: #{e.message[%r{\A.*?(?=: /|\z)}m]}")
       end
 
       def unknown(names)

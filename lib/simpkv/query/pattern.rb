@@ -31,7 +31,8 @@ module Simpkv
       def self.compile(text)
         Regexp.new(text.gsub(TOKEN) { |token| translate(token) }, Regexp::MULTILINE)
       rescue RegexpError => e
-        raise InvalidError, "invalid regular expression: #{e.message}"
+        # Ruby repeats the translated text.
+        raise InvalidError, "invalid regular expression: #{e.message[%r{\A.*?(?=: /|\z)}m]}"
       end
 
       def self.translate(token)
