@@ -255,10 +255,6 @@ skv_changes *skv_changes_open(skv_store *store, const char *folder, size_t folde
     if (begin_call(&call, store, folder, folder_len, timeout_ms, cancel, reply) != SKV_OK ||
         (since && take_cookie(cookie, since, since_len, reply) != SKV_OK))
         return NULL;
-    if (!store->ops->changes_open) {
-        skv_fail(reply, SKV_INVALID, "the store cannot be watched");
-        return NULL;
-    }
     args.folder = call.key;
     /* cppcheck-suppress returnDanglingLifetime ; the handle copies what it needs of the arguments */
     return store->ops->changes_open(store, &args, &call.deadline, reply);

@@ -85,7 +85,6 @@ typedef struct skv_store_ops {
     skv_list *(*list_open)(skv_store *store, const skv_list_args *args, skv_deadline *deadline, skv_reply *reply);
     skv_status (*list_next)(skv_list *list, skv_deadline *deadline, skv_reply *reply);
     void (*list_close)(skv_list *list);
-    /* NULL, all of them, for a store that cannot be watched. */
     skv_changes *(*changes_open)(skv_store *store, const skv_changes_args *args, skv_deadline *deadline,
                                  skv_reply *reply);
     skv_status (*changes_next)(skv_changes *changes, skv_deadline *deadline, skv_reply *reply);
