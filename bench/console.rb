@@ -9,6 +9,34 @@ require_relative 'support/side_by_side'
 require_relative 'support/versions'
 require 'simpkv/inspection'
 
+# A page that a service makes, for {SideBySide}. Other load of the machine delays it, but costs it no processor time.
+Page = Struct.new(:operation, :service) do
+  # @return [Float] seconds of processor time, of the service and its processes for queries, of each operation in the
+  #   last call of {#time}
+  attr_reader :processor
+
+  # @return [String]
+  def answer
+    operation.call
+  end
+
+  # @return [Float] seconds an operation
+  def time(count)
+    before = worked
+    took = SideBySide::InProcess.new(operation).time(count)
+    @processor = (worked - before) / count
+    took
+  end
+
+  private
+
+  def worked
+    children = Dir["/proc/#{service}/task/*/children"].flat_map { |file| File.read(file).split }
+    [service, *children].flat_map { |pid| Dir["/proc/#{pid}/task/*/schedstat"] }
+                        .sum { |file| Integer(File.read(file)[/\d+/]) / 1e9 }
+  end
+end
+
 # How long do the pages of the console take with 10,000 nodes of 50 resources, with 100 rules, and with 100,000 keys in
 # one folder? Compares them with a page that reads nothing.
 class ConsoleBench
@@ -67,7 +95,7 @@ class ConsoleBench
     Service.run(@nodes.options, '--bind', 'tcp://127.0.0.1:0', '--local-write') do |service|
       @port = Integer(service.addresses.grep(/tcp/).first[/\d+\z/])
       sleep 0.2 until ready?
-      measure(report)
+      measure(report, service.pid)
     end
   end
 
@@ -99,13 +127,19 @@ class ConsoleBench
   end
 
   # The pages differ, so that only their size is compared.
-  def measure(report)
+  def measure(report, service)
     pages = PAGES.transform_values { |path, _| get(path) }
     sizes = PAGES.to_h { |name, (path, text)| [name, size(path, pages[name].call, text)] }
     before = load_average
     timing = { seconds: nil, blocks: BLOCKS, warm: 5, equal: ->(_) { true } }
-    rows = report.add(SideBySide.run("page, #{NODES} nodes, #{KEYS} keys", pages, **timing))
-    report.note("Load average of a minute: #{before} before the pages were measured, #{load_average} after.")
+    contestants = pages.transform_values { |page| Page.new(page, service) }
+    rows = report.add(SideBySide.run("page, #{NODES} nodes, #{KEYS} keys", contestants, **timing))
+    report.note("Load average of a minute: #{before} before the pages were measured, #{load_average} after.",
+                'Processor time: that of the service and its processes for queries.')
+    add_targets(report, rows, sizes)
+  end
+
+  def add_targets(report, rows, sizes)
     PAGES.each_key do |name|
       report.at_most("#{name}: ms", MILLISECONDS, Report.row(rows, name).median * 1000)
       report.at_most("#{name}: kB", KILOBYTES, sizes[name] / 1000.0)
