@@ -3,6 +3,8 @@
 require 'json'
 require 'open3'
 require 'tmpdir'
+require_relative 'gem_index'
+require_relative 'page'
 require_relative 'puppet_client'
 require_relative 'ports'
 require_relative 'server_process'
@@ -50,7 +52,7 @@ class PuppetServer
     @folder = Dir.mktmpdir('puppetserver')
     @port = Ports.free(1).first
     @settings = settings
-    %w[conf.d conf code/environments gems run log].each { |name| FileUtils.mkdir_p(path(name)) }
+    %w[conf.d conf code/environments gems operator run log].each { |name| FileUtils.mkdir_p(path(name)) }
   end
 
   # @return [String] a path in the folder
@@ -58,10 +60,18 @@ class PuppetServer
     File.join(@folder, *names)
   end
 
-  # Installs a gem for the server's JRuby, as its operator would.
+  # Installs a gem for the server's JRuby with the command of docs/puppetserver.md, which restarts the service, too.
   def install_gem(file)
-    execute('puppetserver', 'gem', 'install', '--local', '--no-document', '--install-dir', path('gems'), file,
-            'JAVA_ARGS_CLI' => QUICK_START.join(' '))
+    command, = Page.new('puppetserver.md').blocks('How to upgrade', 'sh')
+    home = path('operator')
+    GemIndex.serve(file) do |uri|
+      File.write(File.join(home, '.gemrc'), "gem: --no-document --install-dir #{path('gems')}\n:sources: ['#{uri}']\n")
+      File.write(File.join(home, 'systemctl'), "#!/bin/sh\necho \"$@\" > called\n", perm: 0o755)
+      execute('sh', '-euc', "cd #{home} && #{command}", 'HOME' => home, 'PATH' => "#{home}:#{ENV.fetch('PATH')}",
+                                                        'JAVA_ARGS_CLI' => QUICK_START.join(' '))
+    end
+    called = File.read(File.join(home, 'called'))
+    raise "systemctl was called with #{called}" unless called == "restart puppetserver\n"
   end
 
   def start
