@@ -107,13 +107,19 @@ module Simpkv
           def version_of(entry, several)
             return 'used' if entry.kind == 'folder'
 
-            used = @entries.in_use(entry.path)
-            raise ConflictError, NOT_USED if used.nil? && @keep == 'used'
+            used = in_use(entry)
             return 'used' if @keep == 'used'
             raise ConflictError, 'several versions have lost: keep the used one' if several.key?(entry.path)
             return 'lost' if @keep == 'lost' || used.nil?
 
             newer(entry.time, used.first)
+          end
+
+          def in_use(entry)
+            used = @entries.in_use(entry.path)
+            raise ConflictError, NOT_USED if used.nil? && @keep == 'used'
+
+            used
           end
 
           def newer(lost, used)
