@@ -69,7 +69,7 @@ missing = lambda do |uri|
 end
 # The last writes may be on their way.
 lost = nil
-20.times do
+240.times do
   lost = servers.map(&missing)
   break if lost.sum.zero?
 
