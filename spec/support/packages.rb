@@ -47,7 +47,7 @@ module Packages
   # Builds all packages from a copy of the checkout that only its owner may read.
   def self.build_of_private_copy
     Dir.mktmpdir('simpkv-checkout') do |copy|
-      run('sh', '-c', "tar -c --exclude=build --exclude=pkg --exclude=spec --exclude='*.so' * | " \
+      run('sh', '-c', "tar -c --exclude=build --exclude='*.so' --anchored --exclude=pkg --exclude=spec * | " \
                       "(umask 077 && tar -x --no-same-permissions -C #{copy})", folder: ROOT)
       build(checkout: copy, date: run('git', 'log', '-1', '--format=%ct', folder: ROOT).strip)
     end

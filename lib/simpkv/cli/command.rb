@@ -303,8 +303,18 @@ module Simpkv
       def about(name)
         yield
       rescue Simpkv::Error => e
-        why = key_for_folder(e, name) || backend.explain(e)
-        raise Failure.new("#{backend.title}: '#{name}': #{why}", Failure.code_for(e))
+        raise failure_about(name, e, backend.explain(e))
+      end
+
+      # Runs a call that needs a folder. Its errors name the backend and the folder.
+      def about_folder(name)
+        yield
+      rescue Simpkv::Error => e
+        raise failure_about(name, e, key_for_folder(e, name) || backend.explain(e))
+      end
+
+      def failure_about(name, error, why)
+        Failure.new("#{backend.title}: '#{name}': #{why}", Failure.code_for(error))
       end
 
       # @return [String, nil] that the folder which is missing is a key

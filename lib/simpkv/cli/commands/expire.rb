@@ -61,7 +61,7 @@ module Simpkv
         def expired(folder)
           paths = []
           Progress.of('reading') do |progress|
-            about(folder.to_s) do
+            about_folder(folder.to_s) do
               Walk.new(@store).each(chosen(folder), @errors) do |path, document|
                 paths << path if expired?(path, document)
                 progress.advance

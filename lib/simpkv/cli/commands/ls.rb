@@ -30,7 +30,7 @@ module Simpkv
         }.freeze
 
         def run(folder = '')
-          listing = about(folder) { listed(folder) }
+          listing = about_folder(folder) { listed(folder) }
           keys = listing[:keys].map { |name, summary| [Output.name(name), summary] }.sort_by(&:first).to_h
           folders = listing[:folders].map { |name| Output.name(name) }.sort
           output.print('keys' => @long ? keys : keys.keys, 'folders' => folders) do

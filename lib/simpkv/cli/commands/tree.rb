@@ -23,8 +23,8 @@ module Simpkv
         def run(folder = '')
           root = @all ? '' : path_of(folder)
           store = @all ? backend.store : reading
-          about(folder) { store.list(root) { nil } } unless @all || root == backend.prefix
-          names = about(folder) { Walk.new(store).names(@all ? Walk::ROOTS : [root], expired: @expired) }
+          about_folder(folder) { store.list(root) { nil } } unless @all || root == backend.prefix
+          names = about_folder(folder) { Walk.new(store).names(@all ? Walk::ROOTS : [root], expired: @expired) }
           output.print('keys' => names[:keys], 'folders' => names[:folders]) do
             ["#{root}/", *drawn(children(names), root)]
           end

@@ -47,7 +47,7 @@ module Simpkv
 
           path = path_of(folder)
           left = @count
-          about(folder) do
+          about_folder(folder) do
             changes(path) do |change|
               show(change, path)
               left -= 1 if left && !change.key.empty?

@@ -24,7 +24,7 @@ module Simpkv
           private_constant :HEAD
 
           def run(folder)
-            listing = about(folder) { list_live(reading, backend.path(folder)) { |_, document| key(document) } }
+            listing = about_folder(folder) { list_live(reading, backend.path(folder)) { |_, document| key(document) } }
             errors = listing[:errors]
             valid, others = listing[:keys].sort.partition { |_, key| key }
             others.each { |name,| errors[name] = 'it is no SSH key' }
