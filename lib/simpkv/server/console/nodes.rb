@@ -42,12 +42,13 @@ module Simpkv
 
       def nodes_page
         at('/nodes')
+        removed = removed_node
         wanted = %w[q status environment state sort order].to_h { |name| [name, given(name)] }
         found = found_nodes(NodeTable.new(api, wanted))
         response.status = found.status if missing?(found)
         page('Nodes', 'nodes', wanted: wanted, found: found,
                                columns: missing?(found) ? [] : node_columns(wanted, found.columns),
-                               environments: node_environments, removed: removed_node,
+                               environments: node_environments, removed: removed,
                                filtered: wanted.reject { |name, _| %w[sort order].include?(name) }.values.any?(/./))
       end
 
