@@ -8,11 +8,12 @@ RSpec.describe 'The plan simpkv::rotate' do
     @project = TaskProject.new
     @project.write_command('agent', <<~SHELL)
       simpkv log app1/db_password -o json | grep -c version >> #{@project.root}/agents
-      [ ! -e #{@project.root}/failing ]
+      [ "$(grep -c . #{@project.root}/agents)" != "$(cat #{@project.root}/failing)" ]
     SHELL
-    @project.simpkv('put', 'app1/db_password', '--metadata', '{"owner": "dba"}', 'pl4nted-old')
   end
   after(:all) { @project&.close }
+
+  before { @project.simpkv('put', 'app1/db_password', '--metadata', '{"owner": "dba"}', 'pl4nted-old') }
 
   include PageCommands
 
@@ -25,26 +26,42 @@ RSpec.describe 'The plan simpkv::rotate' do
     @project.bolt(*words, 'agent=agent', *more)
   end
 
+  # Lets the agent fail that runs as number `run` since the last call of #agents; 0 for none.
+  def fail_agent(run)
+    File.write("#{@project.root}/failing", run)
+  end
+
   # @return [Array<Integer>] how many versions the key had in each run of an agent since the last call
   def agents
     File.readlines("#{@project.root}/agents").map(&:to_i).tap { File.unlink("#{@project.root}/agents") }
   end
 
   it 'keeps both values until all agents have run, also if one of them fails' do
-    FileUtils.touch("#{@project.root}/failing")
-    failed = rotate
-    expect(failed).to include('kind' => 'simpkv/unfinished',
+    fail_agent(1)
+    expect(rotate).to include('kind' => 'simpkv/unfinished',
                               'details' => include('step' => 'services', 'targets' => ['localhost']))
     new, old = %w[0 -1].map { |version| @project.simpkv('get', 'app1/db_password', '--version', version) }
     expect([old, new.length, agents]).to eq(['pl4nted-old', 32, [2]])
 
     expect(rotate).to include('kind' => 'simpkv/unfinished', 'msg' => /resume=true/)
 
-    FileUtils.rm("#{@project.root}/failing")
+    fail_agent(2)
+    expect(rotate('resume=true')).to include('kind' => 'simpkv/unfinished', 'details' => include('step' => 'clients'))
+    expect(agents).to eq([2, 2])
+
+    fail_agent(0)
     expect(rotate('resume=true')).to eq('key' => 'app1/db_password', 'services' => 1, 'clients' => 1)
     expect(agents).to eq([2, 2, 1])
     expect([@project.simpkv('get', 'app1/db_password'), @project.simpkv('get', 'app1/db_password', '-o', 'json')])
       .to match([new, /"owner": "dba"/])
     expect(@project.log).not_to match(/pl4nted-|#{new}/)
+  end
+
+  it 'says which services may still accept the old value, if their agents fail in the end' do
+    fail_agent(3)
+    expect(rotate).to include('kind' => 'simpkv/unfinished', 'msg' => /localhost may still accept it: run their agents/,
+                              'details' => include('step' => 'end'))
+    expect(agents).to eq([2, 2, 1])
+    expect(rotate('resume=true')).to include('msg' => /there is no rotation to resume/)
   end
 end
