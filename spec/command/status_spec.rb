@@ -50,10 +50,32 @@ RSpec.describe 'simpkv status' do
 
   it 'is unknown if a part cannot be read, and has the others' do
     run('web1')
-    estate.store.put('globals/estate/status/web1', 'pl4nted')
+    estate.store.deletetree('globals/estate/status')
     expect(status('--parts', 'nodes,servers'))
-      .to have_attributes(code: 3, out: %r{\Aunknown at .*\nunknown   The nodes cannot be read: .*status/web1})
-    expect(status).to have_attributes(code: 2, out: /^unknown   The nodes .*^Keys that expire\n  none within/m)
+      .to have_attributes(code: 3, out: /\Aunknown at .*\nunknown   The nodes cannot be read: .*'simpkv init'/)
+    expect(status).to have_attributes(code: 3, out: /^unknown   The nodes .*^Keys that expire\n  none within/m)
+  end
+
+  # One such document hid the numbers of all nodes.
+  it 'finds documents of nodes that cannot be read critical, names them, and has the other nodes' do
+    run('db1', status: 'failed')
+    %w[web1 web2].each { |name| run(name) }
+    { 'status/web1' => 'pl4nted', 'inventory/web2' => '{"value":"pl4nted"}' }.each do |key, document|
+      estate.store.put("globals/estate/#{key}", document)
+    end
+    outcome = status('--parts', 'nodes')
+    expect(outcome.code).to eq(2)
+    expect(outcome.out).to match(/^critical  Nodes with documents that cannot be read: 2 \(web1, web2\)\.$/)
+      .and match(/^warning   The last run failed on 1 node\.$/)
+      .and match(/^  2 active: 1 failed, 0 changed, 0 noop, 1 unchanged/)
+      .and match(%r{^  globals/estate/status/web1: .*\n  globals/estate/inventory/web2: it has another form})
+    found = JSON.parse(status('--parts', 'nodes', '-o', 'json').out)
+    expect(found.dig('nodes', 'unreadable')).to match(
+      'total' => 2,
+      'nodes' => [{ 'name' => 'web1', 'documents' => { 'globals/estate/status/web1' => be_a(String) } },
+                  { 'name' => 'web2', 'documents' => { 'globals/estate/inventory/web2' => /another form/ } }]
+    )
+    expect([outcome.out, found.to_s].join).not_to include('pl4nted')
   end
 
   # The place was in no log, and a page of metrics said nothing at all.

@@ -74,6 +74,22 @@ RSpec.describe 'The overview of the console' do
                                    'No key that you may see, of those that can be read, expires within 14 days.')
   end
 
+  # The numbers of all nodes, and the alerts about them, were missing.
+  it 'has the other nodes beside one that cannot be read, and names that one' do
+    make_estate
+    estate.reports.save('web1', 'status' => 'failed')
+    { 'status/web2' => 'pl4nted', 'inventory/db1' => '{"value":"pl4nted"}' }.each do |key, document|
+      store.put("globals/estate/#{key}", document)
+    end
+    found = whole
+    expect(text(found)).to include('Problem: Nodes with documents that cannot be read: 2 (db1, web2).',
+                                   'Problem: The last run failed on 1 node.', '1 active', '1 failed',
+                                   'none of the numbers below: they are not complete.',
+                                   'db1 : globals/estate/inventory/db1 : it has another form')
+    expect(links(found)).to include('/#nodes', '/nodes/db1', '/nodes/web2')
+    expect(found.body).not_to include('pl4nted')
+  end
+
   it 'has compilers, findings of doctor with what to do, and says that there is no directory and no access control' do
     make_estate
     Simpkv::Estate.new(options.merge('estate' => { 'compiler_counters' => true }))
@@ -229,7 +245,8 @@ RSpec.describe 'What needs attention on the overview' do
 
   let(:calm) do
     { 'service' => { 'certificates' => [] }, 'servers' => { 'servers' => [] }, 'compilers' => {}, 'runs' => {},
-      'nodes' => { 'statuses' => { 'failed' => 0 }, 'overdue' => 0 }, 'access' => { 'configured' => false },
+      'nodes' => { 'statuses' => { 'failed' => 0 }, 'overdue' => 0, 'unreadable' => { 'total' => 0 } },
+      'access' => { 'configured' => false },
       'expiring_keys' => { 'total' => 0, 'unreadable' => { 'total' => 0 } },
       'doctor' => { 'counts' => { 'problem' => 0, 'warning' => 0, 'unknown' => 0 } } }
   end

@@ -89,15 +89,25 @@ RSpec.describe 'The state of the site' do
   # @return [String] the name of a node whose status cannot be read
   def break_status
     seen('web1', 'changed')
-    file = Dir.glob(File.join(@root, '**/*')).find { |path| File.file?(path) && File.read(path).include?('last_seen') }
-    File.binwrite(file, '')
-    File.basename(file)
+    File.binwrite(File.join(@root, 'globals/estate/status/web1'), '')
+    'web1'
   end
 
   it 'has the reason in place of a part that cannot be read, and all others' do
-    name = break_status
-    expect(part('nodes')).to match('error' => include(name))
+    store.deletetree('globals/estate/status')
+    expect(part('nodes')).to match('error' => include("run 'simpkv init'"))
     expect(part('expiring_keys')).to include('total' => 0)
+  end
+
+  # One such document hid all numbers.
+  it 'counts the other nodes beside one that cannot be read, and names it for those who may read all keys' do
+    seen('web2', 'failed')
+    name = break_status
+    estate.nodes.declare('web1', 'classes' => [])
+    nodes = part('nodes')
+    expect(nodes).to include('total' => 1, 'statuses' => include('failed' => 1, 'unseen' => 0), 'never_run' => 0)
+    expect(nodes['unreadable']).to match('total' => 1, 'nodes' => [{ 'name' => name, 'documents' => be_a(Hash) }])
+    expect(part('nodes', service.client('tcp'))['unreadable']).to eq('total' => 1)
   end
 
   it 'has keys that expire beside keys that cannot be read, whose names only those see who may read all' do
@@ -119,10 +129,10 @@ RSpec.describe 'The state of the site' do
   end
 
   it 'has why a part cannot be read for those who may read all keys, and in the log' do
-    name = break_status
+    store.deletetree('globals/estate/status')
     part('nodes')
     expect(part('nodes', service.client('tcp'))).to eq('error' => 'it cannot be read: the log of the service says why')
-    expect(service.log).to match(/simpkv: 'nodes' of the state of the site cannot be read: .*#{Regexp.escape(name)}/)
+    expect(service.log).to match(/simpkv: 'nodes' of the state of the site cannot be read: .*'simpkv init'/)
   end
 
   context 'without queries' do

@@ -6,7 +6,7 @@ module Simpkv
   class Estate
     # The nodes that have left something in the estate, by two lists of the store: their statuses and their inventory
     # records; or those that are declared, and have not. A node is a Hash with {COLUMNS}, `noop`, `expired` and `facts`,
-    # those of the inventory.
+    # those of the inventory. A node whose status cannot be read is in no list: nobody knows how its last run ended.
     class NodeList
       # The columns of the table.
       COLUMNS = %w[name environment last_seen status changes failures].freeze
@@ -40,10 +40,16 @@ module Simpkv
         sorted(matching, order, reverse)
       end
 
+      # @return [Hash{String => Hash{String => String}}] the {#errors} of each node, by its name
+      def unreadable
+        @errors.group_by { |key, _| name_of(key) }.sort.to_h { |name, errors| [name, errors.sort.to_h] }
+      end
+
       # @param known [Array<Hash>] the {#nodes} that have had a run
-      # @return [Integer] the number of the declared nodes that have not
+      # @return [Integer] the number of the declared nodes that have not. One that is {#unreadable} has left a document
       def never_run(known)
-        (@estate.nodes.names.map { |name| UnsafeCharacters.escaped(name) } - known.map { |node| node['name'] }).length
+        declared = @estate.nodes.names.map { |name| UnsafeCharacters.escaped(name) }
+        (declared - known.map { |node| node['name'] } - unreadable.keys).length
       end
 
       private
@@ -67,13 +73,20 @@ module Simpkv
         statuses = records_of(@estate.statuses)
         records = records_of(@estate.inventory)
         expired = @estate.statuses.expired_of(statuses, records)
-        (statuses.keys | records.keys).map do |name|
+        known = (statuses.keys | records.keys).reject { |name| @errors.key?("#{@estate.statuses.path}/#{name}") }
+        known.map do |name|
           node(UnsafeCharacters.escaped(name), statuses[name] || {}, records[name] || {}, expired.include?(name))
         end
       end
 
       def records_of(documents)
         documents.all { |key, why| @errors[key] = why }
+      end
+
+      # @param key [String] of a document
+      # @return [String] the node that it is about
+      def name_of(key)
+        UnsafeCharacters.escaped(key[%r{[^/]+\z}])
       end
 
       def node(name, status, record, expired)

@@ -32,7 +32,7 @@ module Simpkv
         return failure(reading) if reading.error || reading.value.nil?
 
         value = reading.value
-        value = send(name, value) if %w[expiring_keys servers doctor].include?(name)
+        value = send(name, value) if %w[nodes expiring_keys servers doctor].include?(name)
         { 'time' => reading.time.iso8601, **value }
       end
 
@@ -42,6 +42,10 @@ module Simpkv
         return { 'error' => 'it is being read for the first time: ask again', 'pending' => true } unless reading.error
 
         { 'error' => @details ? reading.error : UNREAD, 'last_success' => reading.time&.iso8601 }.compact
+      end
+
+      def nodes(found)
+        @details ? found : found.merge('unreadable' => found['unreadable'].slice('total'))
       end
 
       # The caller sees the keys whose names the API would show.

@@ -102,10 +102,21 @@ module Simpkv
       def nodes(part)
         return if part['configured'] == false
 
+        unreadable_nodes(part['unreadable'])
         failed = part['statuses']['failed']
         add(high(failed, :failed), 'failed', "The last run failed on #{count(failed, 'node')}.") if failed.positive?
         overdue = part['overdue']
         add(high(overdue, :overdue), 'overdue', "Not seen for a day: #{count(overdue, 'node')}.") if overdue.positive?
+      end
+
+      def unreadable_nodes(unreadable)
+        total = unreadable['total']
+        return if total.zero?
+
+        names = unreadable.fetch('nodes', []).first(MOST).map { |node| node['name'] }
+        more = total - names.length
+        list = [*names, *("#{more} more" if more.positive?)].join(', ')
+        add('critical', 'nodes', "Nodes with documents that cannot be read: #{total}#{" (#{list})" if names.any?}.")
       end
 
       def runs(_part); end

@@ -11,15 +11,19 @@ module Simpkv
       # By these words, in the order of urgency. A run in noop mode that has not failed is `noop`. A node is `unseen` if
       # no report says how its last run ended.
       STATUSES = %w[failed changed noop unchanged unseen].freeze
-      private_constant :STATUSES
+      # The most nodes with a document that cannot be read that have a name.
+      NAMED = 100
+      private_constant :STATUSES, :NAMED
 
       # @param estate [Estate]
       # @param now [Time]
       # @return [Hash{String => Object}] of the active nodes, as pages and queries show them: `total`; `statuses`: a
       #   number for each of {STATUSES}, of which each node counts for one; `overdue`: those that were not seen since
       #   `overdue_since`. And the other nodes: `expired`, not seen for the time of the option `node_ttl`; `never_run`,
-      #   declared, and not seen at all
-      # @raise [Error, ConfigError] not all nodes can be read
+      #   declared, and not seen at all. And `unreadable`, the nodes with a document that cannot be read: `total`, their
+      #   number, and `nodes`, the first ones with `name` and `documents`, the reasons by the paths of the documents. If
+      #   that document is the status, the node is in no other number
+      # @raise [Error, ConfigError] the nodes cannot be listed
       def self.of(estate, now = Time.now)
         new(estate, now).counts
       end
@@ -32,17 +36,20 @@ module Simpkv
       # @return [Hash{String => Object}] see {NodeCounts.of}
       def counts
         nodes = @list.nodes
-        key, why = @list.errors.min_by(&:first)
-        raise MalformedError, "'#{key}' cannot be read: #{why}" if key
-
         expired, active = nodes.partition { |node| node['expired'] }
         groups = active.group_by { |node| status(node) }
         { 'total' => active.length, 'statuses' => STATUSES.to_h { |name| [name, groups.fetch(name, []).length] },
           'overdue' => active.count { |node| overdue?(node) }, 'overdue_since' => @limit,
-          'expired' => expired.length, 'never_run' => @list.never_run(nodes) }
+          'expired' => expired.length, 'never_run' => @list.never_run(nodes), 'unreadable' => unreadable }
       end
 
       private
+
+      def unreadable
+        all = @list.unreadable
+        named = all.first(NAMED).map { |name, documents| { 'name' => name, 'documents' => documents } }
+        { 'total' => all.length, 'nodes' => named }
+      end
 
       def status(node)
         return 'unseen' unless STATUSES.include?(node['status'])

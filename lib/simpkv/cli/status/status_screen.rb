@@ -67,7 +67,18 @@ module Simpkv
         counts = part['statuses'].map { |status, count| "#{count} #{status}" }
         ["#{part['total']} active: #{counts.join(', ')}",
          "#{part['overdue']} not seen for a day, #{part['expired']} expired, " \
-         "#{part['never_run']} declared and never run"]
+         "#{part['never_run']} declared and never run", *unreadable(part['unreadable'])]
+      end
+
+      def unreadable(part)
+        return [] if part['total'].zero?
+
+        rows = part['nodes'].flat_map do |node|
+          node['documents'].map { |path, why| "#{path}: #{why}" }
+        end
+        more = rows.length - ROWS
+        ["#{part['total']} with documents that cannot be read; without its status, a node is in no other number:",
+         *rows.first(ROWS), *('and more' if more.positive? || part['total'] > part['nodes'].length)]
       end
 
       def expiring_keys(part)

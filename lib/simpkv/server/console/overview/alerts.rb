@@ -8,7 +8,8 @@ module Simpkv
       # What needs attention, as {Status::Alerts} tells it, with links to the pages that have more.
       class Alerts
         # By what an alert is about.
-        PATHS = { 'failed' => '/nodes?status=failed', 'overdue' => '/nodes?state=overdue', 'servers' => '/#servers',
+        PATHS = { 'nodes' => '/#nodes', 'failed' => '/nodes?status=failed', 'overdue' => '/nodes?state=overdue',
+                  'servers' => '/#servers',
                   'certificates' => '/#servers', 'service' => '/#service', 'compilers' => '/#compilers',
                   'expiring_keys' => '/#keys', 'access' => '/access', 'doctor' => '/#doctor' }.freeze
         # A failed run needs attention now. A certificate does when it has expired.
