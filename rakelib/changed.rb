@@ -61,6 +61,8 @@ module Changed
     'schema/' => %w[spec/integration/{schema,directory_setup}_spec.rb], 'bin/' => %w[spec/package/commands_spec.rb],
     'examples/console/' => %w[spec/console/{browser,markup}_spec.rb spec/package/commands_spec.rb],
     'rakelib/site' => %w[spec/console/site_spec.rb],
+    'packaging/' => %w[spec/distribution spec/package/release_check_spec.rb],
+    'rakelib/module_files' => %w[spec/distribution spec/package/module_spec.rb],
     'examples/monitoring/' => %w[spec/server/monitoring_spec.rb spec/package/documentation_spec.rb],
     '.github/' => %w[spec/package/workflows_spec.rb], 'rakelib/tests' => %w[spec/package/{platforms,workflows}_spec.rb],
     'docs/install.md' => %w[spec/package/platforms_spec.rb spec/unit/documentation_spec.rb],

@@ -34,9 +34,7 @@ BASIC = %w[core cext_conformance cext_functions cext_unit].freeze
 # ---- Quick tests, which start no server
 
 stage(:quick_core, 'the C tests that take less than a second and start no server') do |stage|
-  stage.sh(*core('test', 'ONLY=test_base test_document test_double test_reader test_tree test_dn test_key test_uri ' \
-                         'test_transport test_resolve test_file_access test_store test_crypt test_keys ' \
-                         'test_page test_audit'))
+  stage.sh(*core('test-quick'))
 end
 specs(:quick_unit, :cext, 'the quick examples of the library', *%w[--tag ~thorough --tag ~heavy --tag ~tools spec/unit])
 specs(:quick_functions, :cext, 'the functions, on files and on a plugin', *%w[--tag ~thorough --tag ~heavy],
@@ -81,8 +79,8 @@ end
 stage(:long, "the examples that take minutes each, or need a systemd, and clang's analyzer") do |stage|
   stage.sh(*core('tidy'))
   variables, *command = Rubies.rspec(:cext, '--tag', 'long',
-                                     *%w[unit access availability command console estate integration package
-                                         puppetserver types].map { |name| "spec/#{name}" })
+                                     *%w[unit access availability command console distribution estate integration
+                                         package puppetserver types].map { |name| "spec/#{name}" })
   stage.sh(variables.merge('LONG' => '1', 'BUNDLE_WITH' => 'server'), *command)
 end
 { jruby93: "Debian's JRuby", jruby94: 'the newest JRuby' }.each do |ruby, name|
@@ -103,6 +101,7 @@ specs(:access, :cext, 'users, roles and access rights in directories', 'spec/acc
   end
 end
 specs(:packages, :cext, 'the gems and the module', 'spec/package')
+specs(:distribution, :cext, 'the packages of distributions', 'spec/distribution')
 specs(:puppetserver, :cext, 'puppetserver with agents', 'spec/puppetserver')
 
 stage :newest_json, 'the codec, beside the newest json gem' do |stage|
@@ -230,7 +229,8 @@ stage :style, 'linters, formatters, layers, pages that are out of date, and link
   stage.sh(*core('format'))
   stage.sh('make', '-C', 'bench/c', '--no-print-directory', 'format')
   stage.sh('shellcheck', '-x', '-P', 'SCRIPTDIR', *Dir['bin/*', '{rakelib,tasks}/*.sh'], '.ci/run',
-           'ext/core/configure')
+           'ext/core/configure', *Dir['packaging/{chroot,deb,fill,newcomer*,rpm,smoke-test,source,try,version}',
+                                      'packaging/debian/*.{postinst,prerm}'])
 end
 
 # rake takes stages from both ends: those that take longest are there, and short ones in the middle, which ends last.
@@ -239,7 +239,7 @@ end
 # the directory on Debian's JRuby, and jruby94_servers the directory on the newest one.
 ALL = %w[
   cext_servers puppetserver packages analysis cext_unit jruby93_unit estate valgrind puppet7 bench server chaos
-  encrypted_conformance puppetdb tsan ruby_sanitizers faults availability jruby93_conformance ffi_unit
+  distribution encrypted_conformance puppetdb tsan ruby_sanitizers faults availability jruby93_conformance ffi_unit
   ds389_conformance fuzz style ruby33 query ffi_servers jruby94_servers bolt newest_json tools puppet8 jruby94_unit
   cext_functions
   console cext_conformance access types load command

@@ -5,6 +5,7 @@
 #   make                    libsimpkv.so
 #   make install            below DESTDIR and PREFIX (LIBDIR, INCLUDEDIR)
 #   make test               the C tests; ONLY="test_pool test_dn" names some of them
+#   make test-quick         those that start no server
 #   make asan tsan chaos    the same tests with AddressSanitizer and UBSan, with TSan, with each allocation failing in turn
 #   make valgrind analyze tidy format
 #   make fuzz SECONDS=60    libFuzzer (clang)
@@ -101,6 +102,11 @@ $(tests:%=%.run): %.run: %
 
 test:
 	$(MAKE) run-tests BUILD=build/test CFLAGS="-O1 -g"
+
+# Those that take less than a second and start no server.
+test-quick:
+	$(MAKE) test ONLY="test_base test_document test_double test_reader test_tree test_dn test_key test_uri \
+	  test_transport test_resolve test_file_access test_store test_crypt test_keys test_page test_audit"
 
 # Sanitizers have a free() of their own, as the tests of wiped memory have. Its locks stay taken in a child if another
 # thread allocates during the fork, as in test_fork (a hang in some 40 runs).

@@ -75,7 +75,7 @@ module Simpkv
         ProgressBar.create(title: @title, total: @total, output: @stream, format: format(FORMAT, 0),
                            unknown_progress_animation_steps: ['   '], throttle_rate: 0.1)
       rescue LoadError
-        nil # In a checkout: lines will do.
+        nil # In a checkout, and where packages of the distribution lack it: lines will do.
       end
 
       def draw

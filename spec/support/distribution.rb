@@ -1,0 +1,31 @@
+# frozen_string_literal: true
+
+require_relative 'packages'
+
+# The packages of distributions, which the commands in packaging/ build and try.
+module Distribution
+  # Builds packages.
+  #
+  # @param kind [String] the command: `deb`, or `rpm`
+  # @param options [String, nil] DEB_BUILD_OPTIONS
+  # @return [String] the folder with the packages, which exists until the end of the specs
+  def self.build(kind, options = nil)
+    folder = Dir.mktmpdir('simpkv-distribution')
+    RSpec.configuration.after(:suite) { FileUtils.remove_entry(folder) }
+    # The flags of a distribution, in place of those of the specs.
+    Packages.run("packaging/#{kind}", folder, folder: Packages::ROOT, environment: {
+                   'SIMPKV_GEMS' => Bundler.settings[:path].to_s, 'DEB_BUILD_OPTIONS' => options,
+                   'CFLAGS' => nil, 'MAKEFLAGS' => nil
+                 })
+    folder
+  end
+
+  # Installs and uses the Debian packages in a fresh Debian.
+  #
+  # @param kind [String] what packaging/try is to use
+  # @return [Array<String>] the lines that it prints, each with the time since there was nothing
+  def self.try(folder, kind, suite: 'bookworm')
+    Packages.run('packaging/try', folder, kind, folder: Packages::ROOT, environment: { 'SUITE' => suite })
+            .lines(chomp: true).each { |line| puts line }
+  end
+end
