@@ -14,7 +14,8 @@ require_relative 'bill_of_materials'
 class ReleaseCheck
   # The lines, in the order in which they run, and what they check. The fast form leaves out the last ones.
   LINES = {
-    version: 'the version is the same everywhere', changelog: 'the changelog has this version, with its date',
+    version: 'the version is the same everywhere', distributions: 'packages of distributions have this version',
+    changelog: 'the changelog has this version, with its date',
     interface: 'the library, its header and the pages have one interface',
     openapi: 'the description of the API has its version',
     licence: 'each package has the licence', unfinished: 'nothing is marked as unfinished',
@@ -79,6 +80,16 @@ class ReleaseCheck
          .map { |file, versions| "#{file} has #{versions.join(', ')}; lib/simpkv/version.rb has #{number}" }
   end
 
+  # Before the changelog names the version, packaging/version makes one that sorts below it.
+  def distributions
+    patterns = { 'packaging/debian/changelog' => /\Asimpkv \((\S+)-\d+\) /,
+                 'packaging/simpkv.spec' => /^Version: +(\S+)$/ }
+    found = patterns.to_h { |file, pattern| [file, sh('packaging/fill', file)[pattern, 1].to_s] }
+    wanted = @fast ? [number, "#{number}~dev"] : [number]
+    found.reject { |_, is| wanted.include?(is) }
+         .map { |file, is| "#{file} becomes #{is}; lib/simpkv/version.rb has #{number}" }
+  end
+
   # The fast form accepts a list of changes without a version: the next release gives it one.
   def changelog
     newest = read('CHANGELOG.md')[/^## (.+)$/, 1].to_s
@@ -95,7 +106,7 @@ class ReleaseCheck
     interface = read('ext/core/include/simpkv.h')[/^#define SKV_ABI (\d+)$/, 1]
     library = sh('readelf', '--dynamic', 'ext/core/build/release/libsimpkv.so')[/SONAME.*\[(.*)\]/, 1]
     built = sh(RbConfig.ruby, '-I', 'lib', '-e', 'require "simpkv"; print Simpkv::Native.version')
-    pages = tracked('*.md').flat_map { |file| read(file).scan(/libsimpkv\.so\.(\d+)/) }.flatten.uniq
+    pages = tracked('*.md').flat_map { |file| read(file).scan(/libsimpkv(?:\.so\.)?(\d+)/) }.flatten.uniq
     { 'the name of the built library' => [library, "libsimpkv.so.#{interface}"],
       'the version of the built library' => [built, number], 'the interface that pages name' => [pages, [interface]] }
       .reject { |_, (is, should)| is == should }

@@ -44,6 +44,7 @@ RSpec.describe 'The checklist of a release' do
   # Makes a project that can be released: the files of this one that the checklist reads, with a dated changelog.
   def make_project(checkout, rakefile)
     %w[lib/simpkv/version.rb lib/simpkv/server/openapi.yaml metadata.json simpkv.gemspec simpkv-server.gemspec LICENSE
+       packaging/fill packaging/version packaging/debian/changelog packaging/simpkv.spec bin/env
        docs/install.md docs/simpkv.1 ext/core/include/simpkv.h ext/core/build/release/libsimpkv.so].each do |file|
       FileUtils.mkdir_p(File.join(@root, File.dirname(file)))
       FileUtils.cp(File.join(checkout, file), File.join(@root, file))
@@ -110,6 +111,13 @@ RSpec.describe 'The checklist of a release' do
       [/No such file.*metadata.json/, forge, nil, nil],
       [/uninitialized constant Simpkv::VERSION/, 'lib/simpkv/version.rb', nil, "module Simpkv\nend\n"]
     ],
+    distributions: [
+      [/changelog becomes 0.9.0; /, 'packaging/debian/changelog', '@VERSION@', '0.9.0'],
+      [/spec becomes 0.9.0; /, 'packaging/simpkv.spec', '@VERSION@', '0.9.0'],
+      [/spec becomes #{Regexp.escape(number)}~dev; /, 'CHANGELOG.md', nil, "## [Unreleased]\n"],
+      [/spec becomes ; /, 'packaging/simpkv.spec', 'Version:', 'Release:'],
+      [/fill.*failed/, 'metadata.json', nil, nil]
+    ],
     changelog: [
       [/begins with '\[Unreleased\]'/, changelog, nil, "## [Unreleased]\n"],
       [/begins with '\[0.9.0\] - 2026-01-31'/, changelog, number, '0.9.0'],
@@ -120,6 +128,7 @@ RSpec.describe 'The checklist of a release' do
     interface: [
       [/library is libsimpkv.so.\d+, not libsimpkv.so.999/, 'ext/core/include/simpkv.h', /(SKV_ABI) \d+/, '\1 999'],
       [/pages name is 999, /, 'docs/install.md', /libsimpkv\.so\.\d+/, 'libsimpkv.so.999'],
+      [/pages name is 999, /, 'README.md', 'A page', 'libsimpkv999'],
       [/version of the built library is 0.9.0/, 'lib/simpkv.rb', 'new(Simpkv::VERSION)', "new('0.9.0')"],
       [/readelf.*failed/, 'ext/core/build/release/libsimpkv.so', nil, nil]
     ],
