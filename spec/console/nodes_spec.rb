@@ -134,6 +134,14 @@ RSpec.describe 'The pages of nodes' do
 
       it_behaves_like 'a table'
 
+      # The page was an error.
+      it 'names the nodes that it cannot have, because their status cannot be read' do
+        store.put('globals/estate/status/web1', '{')
+        shown = page('/nodes')
+        expect(text(shown)).to include('This table lacks the nodes', 'globals/estate/status/web1 :', '1 to 4 of 4')
+        expect(links(shown)).to include('/nodes/web1', '/nodes/web2')
+      end
+
       it 'says that it comes from the store' do
         expect(text(page('/nodes'))).to include('This table comes from the store', 'query_workers')
         expect(text(page('/nodes/web1/catalog'))).to include('this service answers no queries')
@@ -337,12 +345,32 @@ RSpec.describe 'The pages of nodes' do
     end
 
     it 'removes documents that cannot be read' do
-      store.put('globals/estate/inspections/web1', '{')
+      %w[inspections inventory].each { |subject| store.put("globals/estate/#{subject}/web1", '{') }
       expect(page('/nodes/web1')).to have_attributes(status: 500, body: include('inspections/web1'))
       expect(text(page('/nodes/web1/inspection'))).to include('cannot be read', 'Inspect as a dry run')
-      expect(text(page('/nodes/web1/deactivate'))).to include('cannot be read', 'A declared record stays')
+      expect(text(page('/nodes/web1/deactivate')))
+        .to include('inspections/web1', 'if there are any', 'Its declared record stays')
       expect(submit('/nodes/web1/deactivate', '/nodes/web1/deactivate').status).to eq(303)
       expect(page('/nodes/web1').status).to eq(200)
+    end
+
+    # Each of these was an error without tabs, and without a link to this page.
+    it 'is what the pages of a node lead to if a document cannot be read' do
+      { 'status/web1' => %w[/], 'nodes/web1' => %w[/ /classes], 'facts/web1' => %w[/facts],
+        'exported/host/web1' => %w[/resources], 'reports/web1/1' => %w[/reports /compare /reports/latest],
+        'inspections/web1' => %w[/ /inspection] }.each do |subject, tabs|
+        place = "globals/estate/#{subject}"
+        good = store.get(place, required: false)
+        store.put(place, 'pl4nted')
+        shown = tabs.map { |tab| page("/nodes/web1#{tab.delete_suffix('/')}") }
+        expect(shown.map { |found| [found.status, text(found)] })
+          .to all(match([500, /#{place}.* cannot|cannot.*#{place}/]))
+        expect(shown.map { |found| links(found) }).to all(include('/nodes/web1/deactivate', '/nodes/web1/facts'))
+        expect(shown.map(&:body).join).not_to include('pl4nted')
+        good ? store.put(place, good) : store.delete(place)
+      end
+      store.put('globals/estate/status/web1', '{')
+      expect(text(page('/nodes/web1'))).to match(/Status of the last report unknown Last seen unknown/)
     end
 
     it 'needs a form of this service, and says nothing that is not so' do

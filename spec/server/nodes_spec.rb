@@ -107,9 +107,25 @@ RSpec.describe 'The API of nodes' do
     expect(client.get('/v1/nodes').data['nodes'].map { |node| node['name'] }).to eq(%w[web2])
   end
 
-  it 'fails a list if a document cannot be read' do
-    store.put('globals/estate/status/web3', '{')
-    expect(client.get('/v1/nodes')).to have_attributes(status: 500, detail: include('status/web3'))
+  it 'fails a list if a document cannot be read, unless the client asks for the errors' do
+    { 'status/web2' => '{', 'inventory/web3' => '[]' }.each { |key, text| store.put("globals/estate/#{key}", text) }
+    expect(client.get('/v1/nodes')).to have_attributes(status: 500, detail: include('inventory/web3'))
+    expect(client.get('/v1/nodes?errors=return').data).to match(
+      'nodes' => [include('name' => 'web1')],
+      'errors' => { 'globals/estate/inventory/web3' => be_a(String), 'globals/estate/status/web2' => be_a(String) }
+    )
+    expect(client.get('/v1/nodes?errors=x')).to have_attributes(status: 400, detail: include("'errors' must be return"))
+  end
+
+  it 'has what can be read of a node, and why the rest cannot, if the client asks for the errors' do
+    store.put('globals/estate/status/web2', '{')
+    expect(client.get('/v1/nodes/web2')).to have_attributes(status: 500, detail: include('status/web2'))
+    expect(client.get('/v1/nodes/web2?errors=return').data).to include(
+      'status' => nil, 'never_run' => false, 'expired' => false, 'facts' => be_a(Hash),
+      'errors' => { 'globals/estate/status/web2' => match(/\A(?!.*status).*JSON/) }
+    )
+    expect(client.get('/v1/nodes/web1?errors=return').data['errors']).to eq({})
+    expect(client.get('/v1/nodes/nosuch?errors=return').status).to eq(404)
   end
 end
 

@@ -120,6 +120,15 @@ module Simpkv
         end
       end
 
+      # @return [Boolean] whether the answer is to have the member `errors`, about what cannot be read
+      # @raise [Problem]
+      def errors_returned?
+        text = request.GET['errors']
+        return text == 'return' if [nil, 'return'].include?(text)
+
+        raise Problem.new(400, "the parameter 'errors' must be return")
+      end
+
       # Reads the body, JSON.
       #
       # @param types [Array<Class>] of the data

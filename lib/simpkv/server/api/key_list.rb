@@ -11,15 +11,13 @@ module Simpkv
         private_constant :MOST
 
         # @param query [Hash{String => String}]
+        # @param errors [Boolean] whether the list is to have the errors of keys that cannot be read
         # @raise [Problem] a parameter is wrong
-        def initialize(query)
+        def initialize(query, errors:)
           @filter = query['filter'].to_s.downcase
           @limit = number(query, 'limit', 1)
           @offset = number(query, 'offset', 0)
-          @errors = query['errors']
-          return if [nil, 'return'].include?(@errors)
-
-          raise Problem.new(400, "the parameter 'errors' must be return")
+          @errors = errors
         end
 
         # @param names [Boolean] whether the list has keys without values, expired or not

@@ -152,7 +152,7 @@ module Simpkv
       # The keys of a folder, by name, and its folders.
       def get_folder(store, place, path, values)
         check_below(path) if values || flag('recurse')
-        json(listing(store, place, values, Api::KeyList.new(request.GET)))
+        json(listing(store, place, values, Api::KeyList.new(request.GET, errors: errors_returned?)))
       rescue NotFoundError
         raise Problem.new(404, "there is no key or folder '#{path.name}'"), cause: nil unless path.name.empty?
 

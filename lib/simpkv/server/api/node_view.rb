@@ -17,11 +17,14 @@ module Simpkv
           raise Problem.new(400, "there can be no node '#{certname}': #{e.message}"), cause: nil
         end
 
+        # @param errors [Hash{String => String}, nil] receives why a document cannot be read, by its path
         # @return [Hash] what is known of the node, in short
         # @raise [Problem] nothing is known of it
-        def summary
-          status, inventory, record, inspection = parts = read
-          nothing if parts.none?
+        # @raise [MalformedError, DeniedError, IsFolderError] a document cannot be read, and there are no `errors`
+        def summary(errors = nil)
+          @errors = errors
+          status, inventory, record, inspection = found = read
+          nothing if [*found, *errors].none?
 
           { 'name' => @certname, 'status' => status, **of_inventory(inventory || {}),
             **of_run(status, inventory, record), 'expired' => expired?(status || {}, inventory || {}),
@@ -44,8 +47,12 @@ module Simpkv
         end
 
         # @return [Hash]
+        # @raise [MalformedError] the exports of a type cannot be read
         def exports
-          exports = @estate.exports.of(@certname).reject { |_, list| list.empty? }
+          exports = @estate.exports.of(@certname) do |key, why|
+            raise MalformedError, "'#{key}' cannot be read: #{why}"
+          end
+          exports = exports.reject { |_, list| list.empty? }
           exports = RichData.replace(exports, 'Sensitive') { Estate::Secrets::REDACTED }
           { 'exports' => exports.transform_values { |list| list.map { |resource| exported(resource) } } }
         end
@@ -104,7 +111,25 @@ module Simpkv
         end
 
         def read
-          [@estate.statuses, @estate.inventory, @estate.nodes, @estate.inspections].map { |part| part.get(@certname) }
+          [@estate.statuses, @estate.inventory, @estate.nodes, @estate.inspections].map { |part| document(part) }
+        end
+
+        # @param part [Estate::Documents]
+        # @return [Hash, nil]
+        def document(part)
+          part.get(@certname)
+        rescue MalformedError, DeniedError, IsFolderError => e
+          raise unless @errors
+
+          place = part.path(@certname)
+          @errors[place] = e.message.delete_prefix("'#{place}' cannot be read: ")
+          nil
+        end
+
+        # @param parts [Array<Estate::Documents>]
+        # @return [Boolean] whether the document of one of them cannot be read
+        def unreadable?(*parts)
+          parts.any? { |part| @errors&.key?(part.path(@certname)) }
         end
 
         def of_inventory(inventory)
@@ -112,14 +137,22 @@ module Simpkv
           { 'facts' => @secrets.facts(facts), 'exports' => exports.keys.sort }
         end
 
-        # As {Estate::NodeList} has it.
+        # As {Estate::NodeList} has it. A document that cannot be read was stored, too.
         def of_run(*of_node, record)
           run = of_node.compact
           environments = (run.empty? ? [record || {}] : run).map { |each| each['environment'] }
-          { 'environment' => environments.compact.first, 'never_run' => run.empty? && !record.nil? }
+          { 'environment' => environments.compact.first, 'never_run' => run.empty? && declared_only?(record) }
+        end
+
+        def declared_only?(record)
+          return false if unreadable?(@estate.statuses, @estate.inventory)
+
+          !record.nil? || unreadable?(@estate.nodes)
         end
 
         def expired?(status, inventory)
+          return false if unreadable?(@estate.statuses, @estate.inventory)
+
           @estate.statuses.expired_of({ @certname => status }, { @certname => inventory }).any?
         end
       end

@@ -41,16 +41,34 @@ module Simpkv
       end
 
       def node_list
-        given = query('filter', 'sort', 'reverse', 'never_run')
+        given = query('filter', 'sort', 'reverse', 'never_run', 'errors')
         list = Estate::NodeList.new(estate)
         filters = given.fetch('filter', '').split(',').map { |text| list.filter(text) }
         nodes = list.nodes(filters: filters, order: column(given['sort']), reverse: flag('reverse'),
                            never_run: flag('never_run'))
-        key, why = list.errors.min_by(&:first)
+        errors = node_errors(list.errors)
+        secrets = Estate::Secrets.new(estate.options, false)
+        { 'nodes' => nodes.map { |node| node.merge('facts' => secrets.facts(node['facts'])) }, **errors }
+      end
+
+      # @param errors [Hash{String => String}] why a document cannot be read, by its path
+      # @return [Hash] the member `errors` of the answer, if the request asks for it
+      # @raise [MalformedError] a document cannot be read, and the request does not ask
+      def node_errors(errors)
+        return { 'errors' => errors.sort.to_h } if errors_returned?
+
+        key, why = errors.min_by(&:first)
         raise MalformedError, "'#{key}' cannot be read: #{why}" if key
 
-        secrets = Estate::Secrets.new(estate.options, false)
-        { 'nodes' => nodes.map { |node| node.merge('facts' => secrets.facts(node['facts'])) } }
+        {}
+      end
+
+      def node_summary
+        query('errors')
+        return @node.summary unless errors_returned?
+
+        errors = {}
+        @node.summary(errors).merge('errors' => errors)
       end
 
       def column(name)
@@ -61,7 +79,7 @@ module Simpkv
       end
 
       def node_requests(request, certname)
-        request.get { json(plain { @node.summary }) }
+        request.get { json(node_summary) }
         request.delete do
           removed = plain { estate.deactivate(certname) }
           removed.empty? ? @node.missing('documents') : json('removed' => removed)

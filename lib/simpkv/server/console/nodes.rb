@@ -26,14 +26,14 @@ module Simpkv
         r.on(String) do |certname|
           @certname = certname
           r.is { r.get { node_page } }
-          r.is('reports', String) { |hash| r.get { node_report_page(hash) } }
+          r.is('reports', String) { |hash| r.get { node_readable('Report') { node_report_page(hash) } } }
           r.is('deactivate') do
             r.get { node_deactivate_page }
             r.post { node_deactivate }
           end
           r.is(NODE_TABS.keys.compact) do |tab|
             r.get { node_tab(tab) }
-            r.post { node_inspect } if tab == 'inspection'
+            r.post { node_readable('Inspection') { node_inspect } } if tab == 'inspection'
           end
         end
       end
@@ -98,34 +98,68 @@ module Simpkv
 
       def node_page
         at('/nodes/{certname}')
-        node = api.get(Api.path('v1', 'nodes', @certname))
-        node_view('Summary', 'node', node: node, status: node['status'] || {}, reports: part { node_reports.first(5) },
+        node = node_summary
+        response.status = 500 if node['errors'].any?
+        node_view('Summary', 'node', node: node, status: node['status'] || {},
+                                     reports: part(500) { node_reports.first(5) },
                                      left: left_something?(node),
                                      deactivate: may?('DELETE', Api.path('v1', 'nodes', @certname)),
                                      inspection: node['inspection'] && Estate::Inspections.kind(node['inspection']))
       end
 
-      # @param node [Hash, Missing] of the API
+      # @return [Hash] what the API tells of the node, with the member `errors`
+      # @raise [Problem] 404: the store does not know the node
+      def node_summary
+        @node_summary ||= api.get(Api.path('v1', 'nodes', @certname), 'errors' => 'return')
+      end
+
+      # @param node [Hash] of the API
+      # @param subject [String] such as `status`: the folder of a document
+      # @return [Boolean] whether the document cannot be read
+      def unreadable?(node, subject)
+        node['errors'].keys.any? { |path| path.end_with?("/#{subject}/#{@certname}") }
+      end
+
+      # @param node [Hash] of the API
       # @return [Boolean] whether a deactivation has something to remove
       def left_something?(node)
-        missing?(node) || !node['never_run'] || !node['inspection'].nil?
+        !node['never_run'] || !node['inspection'].nil? || unreadable?(node, 'inspections')
       end
 
       # @param node [Hash] of the API
       # @return [String, nil] as in the table
       def node_status(node)
         return 'never' if node['never_run']
+        return 'unknown' if unreadable?(node, 'status')
 
         NodeTable.status(*(node['status'] || {}).values_at('status', 'noop'))
       end
 
-      # A node that the store does not know has no tabs. Whether the rest can be read is the matter of the tab.
-      #
       # @param tab [String] of {NODE_TABS}
       def node_tab(tab)
         at("/nodes/{certname}/#{tab}")
-        part(500) { api.get(Api.path('v1', 'nodes', @certname)) }
-        send("node_#{tab}_page")
+        node_readable(NODE_TABS.fetch(tab)) { send("node_#{tab}_page") }
+      end
+
+      # @param tab [String] as for {#node_view}
+      # @yieldreturn [String] the page
+      # @return [String] it, or the page of a document that cannot be read, with tabs and what to do
+      def node_readable(tab)
+        yield
+      rescue Problem, Error => e
+        problem = Problem.of(e)
+        raise if problem.status != 500
+
+        response.status = 500
+        node_view(tab, 'node_unreadable', problem: problem)
+      end
+
+      # For a tab that has nothing to show: a node that the store does not know has no tabs.
+      #
+      # @return [void]
+      # @raise [Problem] 404
+      def demand_node
+        part { node_summary }
       end
 
       # @param tab [String] a title of {NODE_TABS}, or of a page below one
@@ -147,7 +181,9 @@ module Simpkv
       #
       # @return [Object, Missing]
       def node_part(name)
-        subject(404) { api.get(Api.path('v1', 'nodes', @certname, name)) }
+        found = subject(404) { api.get(Api.path('v1', 'nodes', @certname, name)) }
+        demand_node if missing?(found)
+        found
       end
 
       def node_facts_page
@@ -171,10 +207,13 @@ module Simpkv
       end
 
       def node_classes_page
-        node = api.get(Api.path('v1', 'nodes', @certname))
+        node = node_summary
         records = { 'declared' => node['record'], 'effective' => (node['inspection'] || {})['record'] }.compact
         of = given('of')
-        return node_view('Classes', 'node_classes', records: records, classes: node_catalog_classes) if of.empty?
+        response.status = 500 if node['errors'].any?
+        if of.empty?
+          return node_view('Classes', 'node_classes', node: node, records: records, classes: node_catalog_classes)
+        end
 
         record = records[of] || raise(Problem.new(404, "'#{@certname}' has no such record"))
         node_view('Classes', 'node_record', of: of, path: given('path'), value: FactList.new(record).at(given('path')))
@@ -189,8 +228,7 @@ module Simpkv
       def node_deactivate_page
         at('/nodes/{certname}/deactivate')
         api.check('DELETE', Api.path('v1', 'nodes', @certname))
-        # Documents that cannot be read go as well.
-        node = allowed(part(500) { api.get(Api.path('v1', 'nodes', @certname)) }, 500)
+        node = node_summary # Documents that cannot be read go as well.
         node_view('Deactivate', left_something?(node) ? 'node_deactivate' : 'node_deactivate_none', node: node)
       end
 

@@ -27,7 +27,10 @@ module Simpkv
 
       # @return [Hash, Missing, nil] nil if no catalog is stored
       def node_catalog_header(catalog)
-        subject { catalog.header }.tap { |header| response.status = 404 if header.nil? }
+        header = subject { catalog.header }
+        demand_node if header.nil? || missing?(header)
+        response.status = 404 if header.nil?
+        header
       end
 
       def node_catalog_resources(catalog, type)
@@ -58,6 +61,8 @@ module Simpkv
 
         rows = stored['exports'].sort.flat_map { |type, list| list.map { |resource| [type, resource] } }
         return node_export_page(rows) unless given('title').empty?
+
+        demand_node if rows.empty?
 
         node_view('Exports', 'node_exports', missing: nil, list: page_of(rows))
       end

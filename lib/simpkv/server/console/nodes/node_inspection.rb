@@ -32,7 +32,7 @@ module Simpkv
       # The stored outcome may be malformed. The next inspection replaces it.
       def node_stored_inspection
         stored = subject(404, 500) { api.get(node_inspection_path) }
-        kind = Estate::Inspections.kind(stored) unless missing?(stored)
+        missing?(stored) ? demand_node : kind = Estate::Inspections.kind(stored)
         { stored: stored, kind: kind, names: kind ? node_rule_names : {}, inspect: may?('POST', node_inspection_path) }
       end
 

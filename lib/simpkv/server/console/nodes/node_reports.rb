@@ -16,6 +16,7 @@ module Simpkv
       end
 
       def node_reports_page
+        demand_node if node_reports.empty?
         node_view('Reports', 'node_reports', list: page_of(node_reports))
       end
 
@@ -48,7 +49,9 @@ module Simpkv
         return node_catalogs_compared(other) unless other.empty?
         return node_reports_compared(from, to) unless from.empty? && to.empty?
 
-        node_view('Compare', 'node_compare', reports: part { node_reports.first(NODE_ROWS) })
+        reports = part { node_reports.first(NODE_ROWS) }
+        demand_node if missing?(reports) || reports.empty?
+        node_view('Compare', 'node_compare', reports: reports)
       end
 
       def node_reports_compared(from, to)

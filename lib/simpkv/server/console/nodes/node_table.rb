@@ -36,7 +36,9 @@ module Simpkv
         Row = Struct.new(:name, :environment, :status, :notes, :seen, :report)
         # - `source`: why the rows come from the store; nil for the index, or for nodes that the index does not have
         # - `columns`: the names in {COLUMNS} of those that are known
-        Found = Struct.new(:rows, :total, :source, :columns)
+        # - `errors`: why documents cannot be read, by their paths. The nodes whose status is among them are not in the
+        #   rows
+        Found = Struct.new(:rows, :total, :source, :columns, :errors)
 
         # @param status [String, nil] of a report
         # @param noop [Boolean, nil] whether its run was in noop mode
@@ -69,16 +71,17 @@ module Simpkv
         def indexed(offset, limit)
           query = ['extract', FIELDS, *[condition].compact]
           found = @api.find('nodes', query, order: order, limit: limit, offset: offset)
-          Found.new(found.rows.map { |row| of_index(row) }, found.total, nil, COLUMNS.keys)
+          Found.new(found.rows.map { |row| of_index(row) }, found.total, nil, COLUMNS.keys, {})
         end
 
         # @param why [String, nil] there is no answer from the index
         # @return [Found] from the store
         # @raise [Problem, Error]
         def stored(offset, limit, why)
-          nodes = never_run? && CONTRADICTIONS.include?(@state) ? [] : stored_nodes
+          nodes, errors = never_run? && CONTRADICTIONS.include?(@state) ? [[], {}] : stored_nodes
           columns = never_run? ? %w[name status environment] : COLUMNS.select { |_, (*, name)| name }.keys
-          Found.new(nodes.drop(offset).first(limit).map { |node| of_store(node) }, nodes.length, why, columns)
+          Found.new(nodes.drop(offset).first(limit).map { |node| of_store(node) }, nodes.length, why, columns,
+                    errors)
         end
 
         private
@@ -97,13 +100,18 @@ module Simpkv
           @order == 'desc'
         end
 
+        # @return [Array(Array<Hash>, Hash{String => String})] nodes, and the documents that cannot be read
         def stored_nodes
           column = COLUMNS.fetch(present(@sort) || 'name').last || 'last_seen'
-          nodes = @api.get('/v1/nodes', 'filter' => filters.join(','), 'sort' => column, 'reverse' => descending?,
-                                        'never_run' => never_run?).fetch('nodes')
-          return nodes unless @state == 'overdue'
+          query = { 'filter' => filters.join(','), 'sort' => column, 'reverse' => descending?,
+                    'never_run' => never_run?, 'errors' => 'return' }
+          nodes, errors = @api.get('/v1/nodes', query).values_at('nodes', 'errors')
+          nodes = nodes.select { |node| overdue?(node) } if @state == 'overdue'
+          [nodes, errors]
+        end
 
-          nodes.select { |node| node['last_seen'].nil? || node['last_seen'] < overdue_since }
+        def overdue?(node)
+          node['last_seen'].nil? || node['last_seen'] < overdue_since
         end
 
         def overdue_since
