@@ -291,6 +291,24 @@ RSpec.describe 'simpkv status and ping of a directory with a replica' do
     expect(simpkv('status', '--parts', 'servers').code).to eq(0)
   end
 
+  # It was 0, and whoever moves writes reads it.
+  it 'do not know the lag while the other server is down' do
+    store.put('globals/k', '{"value":1}')
+    gone = 'ldap://127.0.0.1:1'
+    backends['default'].merge!('write_uri' => gone, 'ldap_uri' => "#{gone} #{replica.uri}")
+    configure
+    why = "#{gone} does not say which changes there are"
+    found = JSON.parse(simpkv('status', '--parts', 'servers', '-o', 'json').out)
+    expect(found.dig('servers', 'servers'))
+      .to match([include('uri' => gone, 'state' => 'down', 'lag_seconds' => nil),
+                 include('uri' => replica.uri, 'lag_seconds' => nil, 'lag_unknown' => why)])
+    expect(simpkv('status', '--parts', 'servers'))
+      .to have_attributes(code: 2, out: /^  \S+ +#{replica.uri} +no +up +\S+ ms +\? +-\n  lag \?: #{why}$/)
+    expect(simpkv('status', '--format', 'nagios', '--parts', 'servers').out)
+      .to match(/^UNKNOWN: The lag of the server #{replica.uri} is unknown: #{why}\.$/)
+    expect(simpkv('status', '--format', 'prometheus').out).not_to match(/^simpkv_replica_lag_seconds/)
+  end
+
   it 'name a server that hangs, which costs its time limit once' do
     hanging = "server #{Regexp.escape(replica.uri)}"
     replica.freeze_process do
@@ -313,7 +331,8 @@ RSpec.describe 'simpkv status and ping of a directory with a replica' do
     let(:rules) { '' }
 
     it 'say so, and what to do' do
-      expect(servers.first).to include('lag_seconds' => 0)
+      expect(servers.first).to include('lag_seconds' => nil,
+                                       'lag_unknown' => "#{replica.uri} does not say which changes there are")
       expect(servers.last['lag_unknown'])
         .to match(/contextCSN of 'dc=simp' is not readable by cn=simpkv,dc=simp.*grant read of contextCSN/)
       expect(simpkv('status', '--parts', 'servers')).to have_attributes(code: 0, out: /^  lag \?: contextCSN/)

@@ -228,7 +228,7 @@ RSpec.describe 'The overview of a directory' do
     found = shown
     uri = Regexp.escape(@access.server.uri)
     expect(found).to match(/#{uri} default up yes \d+\.\d+ ms unknown not compared no TLS/)
-    expect(found).to match(/#{gone} default down .* no unknown - not compared no TLS/)
+    expect(found).to match(/#{gone} default down .* no unknown unknown not compared no TLS/)
     expect(found).to match(/Problem: The server #{gone} does not answer: /)
     expect(found).to include('The directory is as declared')
   end

@@ -3,6 +3,7 @@
 require 'stringio'
 require_relative '../support/access_service'
 require_relative '../support/console_pages'
+require_relative '../support/page'
 require_relative '../support/replica'
 require_relative 'server_helper'
 
@@ -170,7 +171,9 @@ end
 RSpec.describe 'The state of the servers of a directory' do
   include ConsolePages
 
-  include_context 'with slapd', tls: true, more: Replica::SUPPLIER
+  rule = Page.new('status.md').blocks('How to let simpkv read the lag', 'conf').first
+
+  include_context 'with slapd', tls: true, more: Replica::SUPPLIER, rules: rule
   include_context 'with a service', '--bind', 'tcp://127.0.0.1:0'
 
   let(:store) { open_store }
@@ -183,7 +186,7 @@ RSpec.describe 'The state of the servers of a directory' do
   end
 
   around do |example|
-    Replica.run(directory, follows: false) do |server|
+    Replica.run(directory, follows: false, rules: rule) do |server|
       @replica = server
       example.run
     end
@@ -200,8 +203,11 @@ RSpec.describe 'The state of the servers of a directory' do
     expect(servers[@replica.uri]).to include('writes' => false, 'certificate_days' => nil,
                                              'lag' => include('ok' => true, 'missing' => be > 0))
     expect(servers[gone]).to include('state' => 'down', 'error' => include(gone))
-    expect(servers[@replica.uri]['lag_unknown']).to include("contextCSN of 'dc=simp' is not readable by")
-    expect(text(page('/'))).to match(/Latency Behind Keys that differ Certificate .* ms unknown /)
+    # The lag of the others was 0, in place of unknown, while one was down.
+    expect(servers[directory.tls_uri])
+      .to include('lag_seconds' => nil, 'lag_unknown' => "#{gone} does not say which changes there are")
+    expect(client.get('/metrics').body).not_to match(/^simpkv_replica_lag_seconds\{[^}]*ldaps:/)
+    expect(text(page('/'))).to match(/Latency Behind Keys that differ Certificate .* ms unknown not compared /)
   end
 
   context 'with callers who may not see it' do

@@ -133,15 +133,24 @@ module Simpkv
       end
 
       def servers(part)
-        most('servers of directories', 'servers') { part['servers'].each { |each| server(each) } }
+        down = part['servers'].select { |server| server['state'] == 'down' }
+        most('servers of directories', 'servers') do
+          down.each { |each| add('critical', 'servers', "The server #{each['uri']} does not answer: #{each['error']}") }
+          (part['servers'] - down).each { |each| server(each) }
+          unknown_lags(part['servers'] - down, down.map { |each| each['backend'] })
+        end
+      end
+
+      # While all servers answer, an unknown lag is no alert: the identity of a backend need not have the right to read
+      # it. Where one is down, somebody may be about to move writes.
+      def unknown_lags(servers, backends)
+        servers.select { |each| each['lag_unknown'] && backends.include?(each['backend']) }.each do |each|
+          add('unknown', 'servers', "The lag of the server #{each['uri']} is unknown: #{each['lag_unknown']}.")
+        end
       end
 
       def server(server)
         uri = server['uri']
-        if server['state'] == 'down'
-          return add('critical', 'servers', "The server #{uri} does not answer: #{server['error']}")
-        end
-
         latency(uri, server['latency_ms']) if server['latency_ms']
         lag(uri, server['lag_seconds']) if server['lag_seconds']
         comparison(uri, server['lag']) if server['lag']

@@ -36,8 +36,8 @@ module Simpkv
       # @return [Array<Hash{String => Object}>] of each server of each backend `backend`, `uri`, `writes` (whether it
       #   takes writes), `state` (`up`, or `down` with `error`), `latency_ms` of a read, and `certificate_days`, the
       #   whole days until its certificate expires (and `certificate_ends`, the time), or nil without TLS. If the
-      #   directory has several servers, also `lag_seconds` (see {Replication.lag}), or `lag_unknown`, the reason why it
-      #   is not known
+      #   directory has several servers, also `lag_seconds` (see {Replication.lag}), which is nil if it is not known. Of
+      #   a server that is up, `lag_unknown` then is the reason. A number with a reason is the least that the lag is
       def all
         threads = @backends.map { |backend| Thread.new { servers(backend) } }
         threads.each { |thread| thread.report_on_exception = false }
@@ -50,9 +50,11 @@ module Simpkv
         uris = Servers.uris(backend.settings)
         states = {}
         found = each_at_once(uris) { |uri| server(backend, uri, uris) { |store| note(states, uri, store, backend) } }
-        first = known(states).values
-        settle(first, states, backend)
-        found.map { |server| server.merge(lag(first, states[server['uri']])) }
+        return found if uris.length < 2
+
+        first = known(states)
+        settle(first.values, states, backend)
+        found.map { |server| server.merge(lag(states[server['uri']], first, uris - [server['uri']])) }
       end
 
       # @return [Array] what the block returns for each server
@@ -118,12 +120,20 @@ module Simpkv
         states.select { |_, state| state.is_a?(Hash) }
       end
 
-      def lag(first, state)
-        case state
-        when nil then {}
-        when Hash then { 'lag_seconds' => Replication.lag(first, state) }
-        else { 'lag_unknown' => state.message }
-        end
+      # @param state [Hash, Replication::Unknown, nil] of a server; nil for one that is down
+      # @param first [Hash{String => Hash}] the states that were known at the first look, by server
+      # @param others [Array<String>] the other servers. One that does not tell its state may have changes that this
+      #   server lacks
+      def lag(state, first, others)
+        return { 'lag_seconds' => nil } unless state
+        return { 'lag_seconds' => nil, 'lag_unknown' => state.message } unless state.is_a?(Hash)
+
+        seconds = Replication.lag(first.values, state)
+        silent = others - first.keys
+        return { 'lag_seconds' => seconds } if silent.empty?
+
+        { 'lag_seconds' => (seconds if seconds.positive?),
+          'lag_unknown' => "#{silent.join(', ')} #{silent.one? ? 'does' : 'do'} not say which changes there are" }
       end
 
       def milliseconds

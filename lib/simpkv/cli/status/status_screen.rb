@@ -46,10 +46,18 @@ module Simpkv
 
         rows = servers.map do |each|
           [each['backend'], each['uri'], each['writes'] ? 'yes' : 'no', each['state'], unit(each['latency_ms'], 'ms'),
-           each['lag_unknown'] ? '?' : unit(each['lag_seconds'], 's'), unit(each['certificate_days'], 'days')]
+           lag(each), unit(each['certificate_days'], 'days')]
         end
         table(%w[backend server writes state latency lag certificate], rows) +
           servers.map { |each| each['lag_unknown'] }.compact.uniq.map { |why| "lag ?: #{why}" }
+      end
+
+      # @return [String] `-` for the only server of a directory
+      def lag(server)
+        return '-' unless server.key?('lag_seconds')
+        return '?' unless server['lag_seconds']
+
+        "#{'>= ' if server['lag_unknown']}#{server['lag_seconds']} s"
       end
 
       def compilers(part)

@@ -63,9 +63,10 @@ module Simpkv
       # @param server [Hash] of the state
       # @return [String] how far its replication is behind
       def behind_text(server)
-        return 'unknown' if server['lag_unknown']
+        return '-' unless server.key?('lag_seconds')
+        return 'unknown' unless server['lag_seconds']
 
-        server['lag_seconds'] ? "#{server['lag_seconds'].round(1)} s" : '-'
+        "#{'at least ' if server['lag_unknown']}#{server['lag_seconds'].round(1)} s"
       end
 
       # @param server [Hash] of the state
