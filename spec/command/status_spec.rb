@@ -291,6 +291,21 @@ RSpec.describe 'simpkv status and ping of a directory with a replica' do
     expect(simpkv('status', '--parts', 'servers').code).to eq(0)
   end
 
+  # A line on stderr was all, and Nagios saw none.
+  it 'warn about two servers that can take writes, in each form' do
+    backends['default'].delete('write_uri')
+    configure
+    warning = "Several servers of the backend 'default' can take writes, and one key can get two values: set '"
+    parts = %w[--parts servers]
+    expect(simpkv('status', *parts)).to have_attributes(code: 1, out: /^warning   #{warning}write_uri' to one/)
+    expect(simpkv('status', *parts, '--format', 'nagios'))
+      .to have_attributes(code: 1, out: /\ASIMPKV WARNING - #{warning}.*\nWARNING: #{warning}/)
+    found = JSON.parse(simpkv('status', *parts, '-o', 'json').out)
+    expect(found).to include('state' => 'warning', 'servers' => include('without_write_uri' => ['default']))
+    expect(simpkv('status', '--format', 'prometheus').out)
+      .to include(%(simpkv_backend_without_write_uri{backend="default"} 1.0\n))
+  end
+
   # It was 0, and whoever moves writes reads it.
   it 'do not know the lag while the other server is down' do
     store.put('globals/k', '{"value":1}')
@@ -306,7 +321,9 @@ RSpec.describe 'simpkv status and ping of a directory with a replica' do
       .to have_attributes(code: 2, out: /^  \S+ +#{replica.uri} +no +up +\S+ ms +\? +-\n  lag \?: #{why}$/)
     expect(simpkv('status', '--format', 'nagios', '--parts', 'servers').out)
       .to match(/^UNKNOWN: The lag of the server #{replica.uri} is unknown: #{why}\.$/)
-    expect(simpkv('status', '--format', 'prometheus').out).not_to match(/^simpkv_replica_lag_seconds/)
+    metrics = simpkv('status', '--format', 'prometheus').out
+    expect(metrics).to include(%(simpkv_backend_without_write_uri{backend="default"} 0.0\n))
+    expect(metrics).not_to match(/^simpkv_replica_lag_seconds/)
   end
 
   it 'name a server that hangs, which costs its time limit once' do

@@ -244,7 +244,8 @@ RSpec.describe 'What needs attention on the overview' do
   before { require 'simpkv/server' }
 
   let(:calm) do
-    { 'service' => { 'certificates' => [] }, 'servers' => { 'servers' => [] }, 'compilers' => {}, 'runs' => {},
+    { 'service' => { 'certificates' => [] }, 'servers' => servers_part([]), 'compilers' => {},
+      'runs' => {},
       'nodes' => { 'statuses' => { 'failed' => 0 }, 'overdue' => 0, 'unreadable' => { 'total' => 0 } },
       'access' => { 'configured' => false },
       'expiring_keys' => { 'total' => 0, 'unreadable' => { 'total' => 0 } },
@@ -261,6 +262,10 @@ RSpec.describe 'What needs attention on the overview' do
 
   def servers(count, **more)
     Array.new(count) { |number| { 'uri' => "ldap://s#{number}", 'state' => 'up' }.merge(more.transform_keys(&:to_s)) }
+  end
+
+  def servers_part(servers)
+    { 'servers' => servers, 'without_write_uri' => [] }
   end
 
   # Neither had a link.
@@ -280,11 +285,11 @@ RSpec.describe 'What needs attention on the overview' do
   it 'has the server that is down behind ten others, also if these have warnings' do
     down = { 'uri' => 'ldap://last', 'state' => 'down', 'error' => 'gone' }
     found = 'The server ldap://last does not answer: gone'
-    expect(texts(servers: { 'servers' => [*servers(10), down] })).to eq([[true, found]])
-    warned = texts(servers: { 'servers' => [*servers(10, certificate_days: 3), down] })
+    expect(texts(servers: servers_part([*servers(10), down]))).to eq([[true, found]])
+    warned = texts(servers: servers_part([*servers(10, certificate_days: 3), down]))
     expect(warned.first).to eq([true, found])
     expect(warned.last).to eq([false, '1 more about servers of directories.'])
-    expect(texts(servers: { 'servers' => [down] * 13 }).last).to eq([true, '3 more about servers of directories.'])
+    expect(texts(servers: servers_part([down] * 13)).last).to eq([true, '3 more about servers of directories.'])
   end
 
   it 'has the certificate of the service behind ten others' do

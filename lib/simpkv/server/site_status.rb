@@ -55,7 +55,7 @@ module Simpkv
       def text
         page = Status::Exposition.new
         reading = @parts['servers'].get
-        Status::Metrics.servers(page, reading.value['servers']) if reading.value && reading.error.nil?
+        Status::Metrics.servers(page, reading.value) if reading.value && reading.error.nil?
         page.text
       end
 
@@ -91,7 +91,8 @@ module Simpkv
       end
 
       def read_servers
-        { 'servers' => @readings.servers['servers'].map { |server| server.merge('lag' => lag(server)) } }
+        part = @readings.servers
+        part.merge('servers' => part['servers'].map { |server| server.merge('lag' => lag(server)) })
       end
 
       def lag(server)

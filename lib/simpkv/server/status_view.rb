@@ -57,7 +57,8 @@ module Simpkv
       def servers(found)
         servers = found['servers'].select { |server| @rights.backend?(@caller, @request, server['backend']) }
         servers = servers.map { |server| server.merge(CONCEALED.slice(*server.keys)) } unless @details
-        { 'servers' => servers }
+        backends = found['without_write_uri'].select { |name| @rights.backend?(@caller, @request, name) }
+        { 'servers' => servers, 'without_write_uri' => backends }
       end
 
       def doctor(all)

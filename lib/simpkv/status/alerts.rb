@@ -138,6 +138,7 @@ module Simpkv
           down.each { |each| add('critical', 'servers', "The server #{each['uri']} does not answer: #{each['error']}") }
           (part['servers'] - down).each { |each| server(each) }
           unknown_lags(part['servers'] - down, down.map { |each| each['backend'] })
+          part['without_write_uri'].each { |name| writers(name) }
         end
       end
 
@@ -147,6 +148,11 @@ module Simpkv
         servers.select { |each| each['lag_unknown'] && backends.include?(each['backend']) }.each do |each|
           add('unknown', 'servers', "The lag of the server #{each['uri']} is unknown: #{each['lag_unknown']}.")
         end
+      end
+
+      def writers(backend)
+        add('warning', 'servers', "Several servers of the backend '#{backend}' can take writes, and one key can get " \
+                                  "two values: set 'write_uri' to one server (docs/high-availability.md).")
       end
 
       def server(server)

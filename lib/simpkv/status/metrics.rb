@@ -15,9 +15,14 @@ module Simpkv
       # Adds the metrics of servers.
       #
       # @param page [Exposition]
-      # @param servers [Array<Hash>] see {Servers#all}
+      # @param part [Hash] see {Parts#servers}; without servers if it cannot be told
       # @return [void]
-      def self.servers(page, servers)
+      def self.servers(page, part)
+        servers = part.fetch('servers', [])
+        servers.map { |server| server['backend'] }.uniq.each do |name|
+          page.gauge(:simpkv_backend_without_write_uri, 'Whether several servers can take writes, without a write_uri.',
+                     part['without_write_uri'].include?(name) ? 1 : 0, backend: name)
+        end
         servers.each do |server|
           labels = { backend: server['backend'], server: server['uri'] }
           up = server['state'] == 'up' ? 1 : 0

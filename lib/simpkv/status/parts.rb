@@ -33,9 +33,10 @@ module Simpkv
         NodeCounts.of(@site.estate(@caller))
       end
 
-      # @return [Hash] `servers`: see {Servers#all}
+      # @return [Hash] `servers`: see {Servers#all}; and `without_write_uri`: see {Servers.without_writer}
       def servers
-        { 'servers' => Servers.new(backends).all }
+        all = backends
+        { 'servers' => Servers.new(all).all, 'without_write_uri' => Servers.without_writer(all) }
       end
 
       # @return [Hash] `compilers`: see {Compilers.of}

@@ -25,6 +25,14 @@ module Simpkv
       end
 
       # @param backends [Array<Backend>]
+      # @return [Array<String>] the names of those of which several servers could take writes at a time, because no
+      #   `write_uri` says which one does: see {LdapAccess.writer_warning}
+      def self.without_writer(backends)
+        found = backends.select { |each| each.settings['type'] == 'ldap' && LdapAccess.writer_warning(each.settings) }
+        found.map(&:name)
+      end
+
+      # @param backends [Array<Backend>]
       def initialize(backends)
         @backends = backends
         @mutex = Mutex.new

@@ -216,7 +216,7 @@ module Simpkv
           state = state(%w[servers access]).get
           page = Simpkv::Status::Exposition.new
           Simpkv::Status::Metrics.parts(page, state)
-          Simpkv::Status::Metrics.servers(page, state['servers'].fetch('servers', []))
+          Simpkv::Status::Metrics.servers(page, state['servers'])
           Simpkv::Status::Metrics.access(page, state['access'])
           page.text
         end
