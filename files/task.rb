@@ -63,6 +63,10 @@ class SimpkvTask
     options = options('sensitive' => '--sensitive', 'keep_metadata' => '--keep-metadata', 'history' => '--history',
                       'expires_after' => '--expires-after')
     options += ['--metadata', JSON.generate(@parameters['metadata'])] if @parameters['metadata']
+    options << '--no-sensitive' if @parameters['sensitive'] == false
+    # The command refuses an empty standard input.
+    return done(simpkv('put', [*kind, *options], @parameters['key'], '')) if text.empty?
+
     done(simpkv('put', [*kind, *options, '--file', '-'], @parameters['key'], input: text))
   end
 

@@ -16,6 +16,7 @@ RSpec.describe 'A task of Bolt' do
         'tried'   => ['put', { 'key' => 'plan/other', 'value' => $value.unwrap, '_noop' => true }],
         'made'    => ['put', { 'key' => 'plan/made', 'generate' => 20, 'expires_after' => '90d' }],
         'data'    => ['put', { 'key' => 'plan/data', 'value' => { 'ports' => [80, 443] } }],
+        'empty'   => ['put', { 'key' => 'plan/data', 'value' => '', 'environment' => 'empty', 'sensitive' => false }],
         'refused' => ['put', { 'key' => 'plan', 'value' => $value.unwrap }],
         'get'     => ['get', { 'key' => 'plan/token' }],
         'shown'   => ['get', { 'key' => 'plan/data', 'show' => true }],
@@ -51,6 +52,10 @@ RSpec.describe 'A task of Bolt' do
     stored = %w[token data made].map { |name| File.read("#{@project.root}/store/environments/production/plan/#{name}") }
     expect(stored).to match([/"__ptype":"Sensitive","__pvalue":"pl4nted-token"/, /\A{"value":{"ports":\[80,443\]}/,
                              /\A{"value":"[A-Za-z0-9]{20}",.*"expires":/])
+  end
+
+  it 'stores an empty text, which the command does not read from standard input' do
+    expect(result('empty')).to include('key' => 'plan/data', 'written' => true)
   end
 
   it 'stores nothing in noop, and says whether the key exists' do

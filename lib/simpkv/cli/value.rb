@@ -26,6 +26,19 @@ module Simpkv
           RichData.sensitive(value, metadata)
         end
 
+        # @param document [String]
+        # @return [:whole, :part, nil] `:whole` if its value is a Sensitive, `:part` if only a part of the value is one
+        # @raise [MalformedError]
+        def secret(document)
+          decoded = RichData.decode(document)
+          return unless decoded.key?(:encoding)
+          return :whole if RichData.object?(decoded[:value], 'Sensitive')
+
+          found = nil
+          RichData.replace(decoded[:value], 'Sensitive') { found = :part }
+          found
+        end
+
         # @param bytes [String]
         # @return [String, nil] the same as text; nil if it is not UTF-8
         def utf8(bytes)

@@ -18,7 +18,9 @@ module Simpkv
         parser.on('--binary', 'it is bytes: a Binary for manifests') { @kind = :binary }
         parser.on('--json', 'it is JSON') { @kind = :json }
         parser.on('--chomp', 'leave out one newline at its end') { @chomp = true }
-        parser.on('--sensitive', 'it is a secret: a Sensitive for manifests') { @sensitive = true }
+        parser.on('--[no-]sensitive', 'it is a secret: a Sensitive for manifests (as stored)') do |sensitive|
+          @sensitive = sensitive
+        end
         parser.on('-m', '--metadata JSON', 'a Hash to store with it') { |json| @metadata = json }
         parser.on('--keep-metadata', 'keep the metadata that are stored') { @keep = true }
         define_expiry(parser)
@@ -35,11 +37,30 @@ module Simpkv
         end
 
         from = @file || (value if value == DataFile::STREAM)
-        converted(from ? DataFile.bytes(from) : value.b, 'the value')
+        converted(from ? content(from) : argument(value), 'the value')
       end
 
+      def argument(value)
+        @argument = !value.empty?
+        chomped(value.b)
+      end
+
+      # @return [String] the bytes of a file
+      # @raise [Failure] there are none: a command that failed in front of a pipe has left nothing to store
+      def content(file)
+        bytes = chomped(DataFile.bytes(file))
+        return bytes unless bytes.empty?
+
+        remedy = ". simpkv #{self.class.title} KEY '' stores an empty text" unless @kind == :json
+        raise Failure.new("#{DataFile.title(file)} is empty: nothing was stored#{remedy}", Failure::DATA)
+      end
+
+      def chomped(bytes)
+        @chomp ? bytes.sub(/\r?\n\z/, '') : bytes
+      end
+
+      # @param bytes [String] without the newline that --chomp leaves out
       def converted(bytes, what)
-        bytes = bytes.b.sub(/\r?\n\z/, '') if @chomp
         return bytes if @kind == :binary
         return Value.from_json(bytes, what) if @kind == :json
 
@@ -47,13 +68,42 @@ module Simpkv
       end
 
       # @param value [Object]
-      # @param stored [String, nil] the stored document
-      # @return [String] the new document
+      # @param stored [String, nil] the stored document, also one that has expired
+      # @return [String] the new document. In place of a Sensitive it is one, unless --no-sensitive is given
+      # @raise [InvalidError] a part of the stored value is a Sensitive, and no option says what the new value is
       def document(value, stored)
-        return Revision.new(stored).with(value, sensitive: @sensitive) if @keep && stored
-        return Codec.encode(value, metadata) unless @sensitive
+        @secret = secret?(stored)
+        kept = live(stored) if @keep
+        return Revision.new(kept).with(value, sensitive: @secret) if kept
+        return Codec.encode(value, metadata) unless @secret
 
         Value.sensitive(value, metadata)
+      end
+
+      def secret?(stored)
+        return @sensitive unless @sensitive.nil? && stored
+
+        secret = Value.secret(stored)
+        return secret == :whole unless secret == :part
+
+        raise InvalidError, 'a part of the stored value is a Sensitive: --sensitive makes the whole new value one, ' \
+                            '--no-sensitive stores it as plain data'
+      end
+
+      # Says what a user may not expect of a secret that was stored.
+      #
+      # @param key [String]
+      # @return [void]
+      def tell_secret(key)
+        return unless @secret
+
+        if @sensitive.nil?
+          warn "simpkv: '#{key}' was a Sensitive, and the new value is one, too (--no-sensitive: plain data)"
+        end
+        return unless @argument
+
+        warn 'simpkv: other users can see a secret in the arguments of a command, and the shell keeps it in its ' \
+             'history: give it on standard input (- for VALUE), or with --file'
       end
 
       def metadata

@@ -134,7 +134,8 @@ RSpec.shared_examples 'expiry and versions' do
   it 'restore makes an earlier value the current one, and the current one version -1' do
     sensitive = { '__ptype' => 'Sensitive', '__pvalue' => 'pl4nted' }
     plant('a', Simpkv::Codec.encode(sensitive, { 'by' => sensitive }, 'pcore'))
-    simpkv!('put', 'a', "\xff".b.encode('UTF-8', 'ISO-8859-1'), '--history', '1', '--expires-after', '1h')
+    text = "\xff".b.encode('UTF-8', 'ISO-8859-1')
+    simpkv!('put', 'a', text, '--no-sensitive', '--history', '1', '--expires-after', '1h')
     at(60) { expect(simpkv('restore', 'a', '-1').to_a).to eq(['', '', 0]) }
     expect(stored('a'))
       .to eq('value' => sensitive, 'encoding' => 'pcore', 'metadata' => { 'by' => sensitive },

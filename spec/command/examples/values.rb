@@ -5,7 +5,7 @@ require 'json'
 # get prints what put has stored, byte for byte.
 RSpec.shared_examples 'put and get' do
   texts = {
-    'text' => 'correct horse', 'text with a newline' => "two\nlines\n", 'nothing' => '', 'Greek and emoji' => 'λόγος 🦊',
+    'text' => 'correct horse', 'text with a newline' => "two\nlines\n", 'Greek and emoji' => 'λόγος 🦊',
     'what looks like JSON' => '{"value": 1}', 'quotes and backslashes' => %q(a'b"c\\n$(x)), 'a number' => '042',
     'more than 64 KiB' => 'ελ ' * 25_000
   }
@@ -113,6 +113,49 @@ RSpec.shared_examples 'put and get' do
     expect(simpkv!('put', 'text', 'hush too', '--sensitive')).to eq("'text' is unchanged\n")
   end
 
+  # A put stored a plain value in its place, which every command printed.
+  it 'keep a Sensitive, unless --no-sensitive is given, and say so' do
+    simpkv!('put', 'a', '--sensitive', '-', input: 'hush')
+    expect(simpkv('put', 'a', '-', input: 'hush 2').err).to match(/\A\S+ 'a' was a Sensitive, .*--no-sens.*\n\z/)
+    simpkv!('cas', 'a', '--expect-file', '-', 'hush 3', input: 'hush 2')
+    expect(JSON.parse(simpkv!('get', 'a', '-o', 'json')))
+      .to eq('value' => 'hush 3', 'metadata' => {}, 'sensitive' => true)
+    expect(simpkv('put', 'a', 'plain', '--no-sensitive').err).to eq('')
+    expect(JSON.parse(simpkv!('get', 'a', '-o', 'json'))).to eq('value' => 'plain', 'metadata' => {})
+  end
+
+  it 'refuse to replace what has a Sensitive inside, or cannot be read, without --sensitive or --no-sensitive' do
+    inside = Simpkv::Codec.encode({ 'a' => [Simpkv::RichData.object('Sensitive', 'pl4nted')] }, {}, 'pcore')
+    { inside => /'a': a part of the stored value is a Sensitive: .*--no-s/, '{"value":"pl4' => /'a': .*--no-s/ }
+      .each do |document, why|
+        plant('a', document)
+        expect(simpkv('put', 'a', '-', input: 'new').to_a).to match(['', match(why).and(not_show_secrets), 65])
+        simpkv!('put', 'a', '--no-sensitive', '-', input: 'new')
+        expect(simpkv!('get', 'a')).to eq('new')
+        simpkv!('put', 'a', '-', input: 'newer')
+      end
+  end
+
+  # `false | simpkv put KEY -` stored an empty password.
+  it 'refuse an empty standard input or file, and keep nothing from an argument' do
+    FileUtils.touch(File.join(folder, 'empty'))
+    { %w[--sensitive -] => '', %w[-] => '', %w[--chomp -] => "\n", %w[--file empty --binary] => '' }
+      .each do |arguments, input|
+        expect(simpkv('put', 'a', *arguments, input: input).to_a)
+          .to match(['', /(standard input|empty) is empty: nothing was stored. simpkv put KEY '' stores/, 65])
+      end
+    expect(simpkv('put', 'a', '--sensitive', '').err).to eq('')
+    expect(simpkv!('get', 'a')).to eq('')
+  end
+
+  it 'warn about a secret in an argument, without its text' do
+    outcomes = [simpkv('put', 'a', '--sensitive', 'pl4nted'), simpkv('put', 'a', 'pl4nted too'),
+                simpkv('cas', 'b', '--absent', '--sensitive', 'pl4nted')]
+    expect(outcomes.map(&:code)).to eq([0, 0, 0])
+    expect(outcomes.map(&:err)).to all(match(/other users can see a secret .*--file$/).and(not_show_secrets))
+    expect(simpkv('put', 'c', 'plain').err).to eq('')
+  end
+
   it 'refuse what would be read as another value inside a Sensitive' do
     outcome = simpkv('put', 'a', '--sensitive', '--json', '{"pl4nted": {"__ptype": "Deferred"}}')
     expect(outcome.to_a).to match(['', /no Hash may have a key '__ptype'$/, 65])
@@ -126,7 +169,8 @@ RSpec.shared_examples 'put and get' do
     plant('b', Simpkv::Codec.encode({ '__ptype' => 'Sensitive', '__pvalue' => binary }, {}, 'pcore'))
     plant('h', Simpkv::Codec.encode({ 'a' => [sensitive, binary] }, {}, 'pcore'))
     expect(simpkv!('get', 's')).to eq('hush')
-    expect(JSON.parse(simpkv!('get', 's', '-o', 'json'))).to eq('value' => 'hush', 'metadata' => { 'by' => 'hush' })
+    expect(JSON.parse(simpkv!('get', 's', '-o', 'json')))
+      .to eq('value' => 'hush', 'metadata' => { 'by' => 'hush' }, 'sensitive' => true)
     expect(simpkv!('get', 'b')).to eq("\x00\xff".b)
     expect(JSON.parse(simpkv!('get', 'h'))).to eq('a' => ['hush', 'AP8='])
   end

@@ -15,7 +15,7 @@ module Simpkv
           Compares and swaps. Stores a value only if the stored value equals --expect or the content of
           --expect-file, or, with --absent, only if the key does not exist. No other writer can write in between.
           Metadata are not compared. VALUE and the expected value are given as for put, and --json, --binary and
-          --chomp apply to both. If the stored value is another one, stores nothing and exits with 1. A key that has
+          --chomp apply to both. The new value of a Sensitive is one too, unless --no-sensitive is given. If the stored value is another one, stores nothing and exits with 1. A key that has
           expired does not exist. The document keeps as many earlier values as it has, or as --history says. On 389-DS
           two concurrent replacements of one value can both succeed in rare cases. With --absent they cannot.
         TEXT
@@ -30,6 +30,7 @@ module Simpkv
           old = expected
           value = wanted(value)
           written = about(key) { noting_environment(key) { |store| swap(store, backend.path(key), old, value) } }
+          tell_secret(key) if written
           output.print('key' => key, 'swapped' => !written.nil?) { [] }
           return unless written.nil?
 
@@ -54,7 +55,7 @@ module Simpkv
           end
           return if @absent
 
-          converted(@expect_file ? DataFile.bytes(@expect_file) : @expect.b, 'the expected value')
+          converted(chomped(@expect_file ? DataFile.bytes(@expect_file) : @expect.b), 'the expected value')
         end
 
         def swap(store, path, old, value)
@@ -66,7 +67,7 @@ module Simpkv
             end
 
             # An equal document is stored in place of itself, which writes nothing.
-            successor(document(value, live), stored) || stored
+            successor(document(value, stored), stored) || stored
           end
         end
 

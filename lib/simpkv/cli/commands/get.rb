@@ -18,8 +18,8 @@ module Simpkv
         DESCRIPTION = <<~TEXT
           Prints the value of a key: text and bytes as they are, other values as JSON. Adds a newline on a terminal
           only. Prints a Sensitive in plain text. With -o json or yaml, prints the value and its metadata, bytes in
-          base64, and the times at which it was stored and expires, if the document has them. Exits with 66 if the key
-          does not exist, has expired, or has no such version.
+          base64, whether the value is or holds a Sensitive, and the times at which it was stored and expires, if the
+          document has them. Exits with 66 if the key does not exist, has expired, or has no such version.
         TEXT
         EXAMPLES = {
           'simpkv get app1/db_password' => 'A value',
@@ -33,7 +33,7 @@ module Simpkv
           stored = about(key) { reading.get(existing(key)) }
           document = about(key) { chosen(stored) }
           decoded = about(key) { RichData.read(document) }
-          return output.print(RichData.presentable(decoded).merge(times(stored))) if output.data?
+          return output.print(facts(decoded, document).merge(times(stored))) if output.data?
 
           write(decoded[:value])
         end
@@ -53,6 +53,11 @@ module Simpkv
         def chosen(stored)
           check_expiry(stored, '--expired prints it') unless @expired
           @version.zero? ? stored : version(stored, @version)
+        end
+
+        # @return [Hash{String => Object}] the value, its metadata, and whether it is a secret
+        def facts(decoded, document)
+          RichData.presentable(decoded).merge(Value.secret(document) ? { 'sensitive' => true } : {})
         end
 
         # @return [Hash{String => String}] those that the document has

@@ -14,8 +14,10 @@ module Simpkv
         DESCRIPTION = <<~TEXT
           Stores a value: the argument, the content of a file, or standard input, byte for byte. The value is text
           unless an option says otherwise. Other users can see arguments in the list of processes, and the shell
-          keeps them in its history: give passwords on standard input, with --chomp if they end with a newline.
+          keeps them in its history: give passwords on standard input, with --chomp if they end with a newline. Refuses
+          an empty file or standard input, which a failed command leaves: '' as VALUE stores an empty text.
           With --sensitive, manifests get a Sensitive, which simpkv stores in the clear unless the backend encrypts it.
+          The new value of a key that is a Sensitive is one too, unless --no-sensitive is given.
           The new metadata replace the stored metadata, unless --keep-metadata is given. With --history, or with the option
           history of the backend, the replaced value becomes version -1 (simpkv log, simpkv restore); without, the new
           document replaces the stored one with its earlier values and its time of expiry. With --expires-after, the key
@@ -40,12 +42,25 @@ module Simpkv
           written = about(key) do
             noting_environment(key) do |store|
               store = versioned(store)
-              next store.put(path, document(value, nil)) unless @keep
+              next store.put(path, document(value, nil)) unless @keep || @sensitive.nil?
 
-              replace(store, path) { |stored| document(value, live(stored)) }
+              in_place(store, path, value)
             end
           end
+          tell_secret(key)
           output.print('key' => key, 'written' => written) { written ? [] : ["'#{key}' is unchanged"] }
+        end
+
+        private
+
+        # Stores a value whose document depends on the stored one.
+        def in_place(store, path, value)
+          replace(store, path) { |stored| document(value, stored) }
+        rescue MalformedError => e
+          raise if @keep
+
+          raise MalformedError, "#{e.message}, so that it may be a Sensitive: put with --sensitive or " \
+                                '--no-sensitive replaces it'
         end
       end
     end
