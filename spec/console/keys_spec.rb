@@ -263,9 +263,31 @@ RSpec.describe 'The pages of keys' do
 
     it 'name a key that cannot be read beside the others' do
       client.put('/v1/keys/a', 'value' => 1)
-      store.put('environments/production/torn', '{"value":1,"expires":"soon"}')
-      expect(text(page('/keys/'))).to include('a key', 'torn key that cannot be read')
-      expect(page('/keys/torn').status).to eq(500)
+      # The second looked healthy.
+      { 'soon' => '{"value":1,"expires":"soon"}', 'torn' => 'pl4nted' }.each do |name, document|
+        store.put("environments/production/#{name}", document)
+        expect(page("/keys/#{name}")).to have_attributes(status: 500, body: include("/keys/#{name}?"))
+      end
+      shown = page('/keys/')
+      expect(text(shown)).to include('a key', 'soon key that cannot be read', 'torn key that cannot be read')
+      expect(shown.body).not_to include('pl4nted')
+    end
+
+    # The page was an error.
+    it 'delete a key that cannot be read, unless it was changed meanwhile' do
+      store.put('environments/production/torn', 'pl4nted')
+      delete = links(page('/keys/torn')).grep(/do=delete/).first
+      asked = page(delete)
+      expect(text(asked)).to match(/This key cannot be read: .*not a JSON .* will be deleted/)
+      expect(asked.body).not_to include('pl4nted')
+      fields = { 'etag' => asked.body[/name="etag" value="([^"]+)"/, 1].gsub('&quot;', '"') }
+      store.put('environments/production/torn', '{"value":1}')
+      expect(submit(delete, delete, fields)).to have_attributes(status: 412)
+      expect(submit(delete, delete, 'etag' => '')).to have_attributes(status: 412)
+      store.put('environments/production/torn', 'pl4nted')
+      expect(submit(delete, delete, fields)).to have_attributes(status: 303)
+      expect(store.get('environments/production/torn', required: false)).to be_nil
+      expect(%w[edit restore].map { |name| page("/keys/a?do=#{name}").status }).to eq([404, 404])
     end
 
     it 'have the form for another place if a store is not there, or a parameter is wrong' do

@@ -138,11 +138,30 @@ RSpec.describe 'The API of keys without their values' do
 
     it 'lists keys that cannot be read as such, if the caller wants that' do
       client.put('/v1/keys/app1/a', 'value' => 1)
-      store.put('environments/production/app1/torn', '{"value":1,"expires":"soon"}')
+      # Of these, all but the first looked healthy.
+      broken = { 'soon' => '{"value":1,"expires":"soon"}', 'torn' => 'pl4nted', 'empty' => '', 'other' => '[]',
+                 'history' => '{"value":1,"history":[5]}' }
+      broken.each { |name, document| store.put("environments/production/app1/#{name}", document) }
       expect(client.get('/v1/keys/app1/?values=false').status).to eq(500)
-      found = client.get('/v1/keys/app1/?values=false&errors=return&limit=5')
-      expect(found.data).to include('keys' => { 'a' => {} }, 'total' => { 'keys' => 2, 'folders' => 0 },
-                                    'errors' => { 'torn' => a_kind_of(String) })
+      ['', '&expired=true&limit=9', '&expired=true', '&limit=9'].each do |query|
+        found = client.get("/v1/keys/app1/?values=false&errors=return#{query}")
+        expect(found.data).to include('keys' => { 'a' => {} }, 'errors' => broken.transform_values { be_a(String) })
+        expect(found.data['total']).to eq('keys' => 6, 'folders' => 0) if query.include?('limit')
+        expect(found.body).not_to include('pl4nted')
+      end
+    end
+
+    # Only DELETE without a condition knew such a key.
+    it 'describes a key that cannot be read to a caller who wants errors, with a tag to delete it by' do
+      store.put('environments/production/app1/token', 'pl4nted')
+      expect(client.get("#{path}?values=false")).to have_attributes(status: 500, detail: include('not a JSON'))
+      found = client.get("#{path}?values=false&errors=return")
+      expect(found.data).to match('error' => include('not a JSON'), 'backend' => 'default', 'audit' => 'none',
+                                  'modified_at' => String, 'owner' => String, 'size' => 7)
+      expect(found.headers['allow']).to include('delete')
+      expect(local.get("#{path}?values=false&errors=return").headers).not_to include('etag')
+      expect(client.delete(path, 'If-Match' => '"x"').status).to eq(412)
+      expect(client.delete(path, 'If-Match' => found.headers['etag']).status).to eq(204)
     end
 
     it 'has an operation of its own in the audit log, and refuses a value before it reads' do

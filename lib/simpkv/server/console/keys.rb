@@ -112,6 +112,14 @@ module Simpkv
       # @return [Array(Hash, String)] what the key has beside its value, and the entity tag of its document; nil in its
       #   place for a caller who may not see values
       def key_description
+        description, etag = key_or_error
+        raise Problem.new(500, description['error']) if description.key?('error')
+
+        [description, etag]
+      end
+
+      # @return [Array(Hash, String)] as {#key_description}; for a key that cannot be read, with its `error` only
+      def key_or_error
         answer = @keys.description
         raise Problem.new(409, "'#{@place.name}' is a folder, not a key") if answer.data.key?('folders')
 

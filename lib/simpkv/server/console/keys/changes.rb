@@ -168,15 +168,27 @@ module Simpkv
       end
 
       def key_deletion_page
-        description, etag = changed_key('DELETE')
+        description, etag = key_or_error
+        description, etag = changed_key('DELETE') unless description.key?('error')
+        may_change('DELETE')
         keys_view("Delete #{@place.name}", 'keys_delete', description: description, etag: etag)
       end
 
       def delete_key
-        @keys.delete(field('etag'))
+        etag = field('etag')
+        check_untagged if etag.empty?
+        @keys.delete(etag)
         confirm(@place.parent.url, 'deleted')
       rescue *KEY_ERRORS => e
         keys_refused_view(@place.name, key_failure(e, :delete))
+      end
+
+      # Only a key whose document the store cannot return has no entity tag.
+      #
+      # @raise [Problem] 412
+      def check_untagged
+        description, etag = key_or_error
+        raise Problem.new(412, KEY_CONFLICTS.fetch(:delete)) unless description.key?('error') && etag.nil?
       end
 
       def folder_deletion_page(problem = nil)

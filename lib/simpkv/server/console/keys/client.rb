@@ -50,11 +50,12 @@ module Simpkv
             @api.request('PUT', @place.api_path, query: @place.scope, data: data, headers: condition)
           end
 
-          # @param etag [String] of the document to delete
+          # @param etag [String] of the document to delete; empty for whatever is stored
           # @return [void]
           # @raise [Problem] 412: another document is stored
           def delete(etag)
-            @api.request('DELETE', @place.api_path, query: @place.scope, headers: { 'HTTP_IF_MATCH' => etag })
+            condition = etag.empty? ? {} : { 'HTTP_IF_MATCH' => etag }
+            @api.request('DELETE', @place.api_path, query: @place.scope, headers: condition)
           end
 
           # Deletes the folder with all that is below it.
