@@ -79,6 +79,22 @@ RSpec.describe 'simpkv nodes' do
       end
     end
 
+    # Each matched no node, or all: --fail-if-any ended with 0, or 1.
+    it 'refuses a value that a column never has, and names those that it has' do
+      report = 'or nothing for a node without a report'
+      { 'status=typo' => /'status=typo' names no value of 'status': expected failed, changed, unchanged, #{report}/,
+        'status!=typo' => /failed, changed/, 'status~^fial' => /failed, changed/, 'status=Failed' => /failed, changed/,
+        'expired=maybe' => /'expired': expected true, false$/, 'expired=' => /true, false$/,
+        'noop=yes' => /'noop': expected true, false, #{report}/, 'status>a' => /needs = != ~ or !~ after 'status'/,
+        'changes=many' => /a whole number after =/, 'failures!=1.0' => /a whole number after !=/,
+        'last_seen=2026-11-20' => /needs a whole time in UTC such as 2026-11-20T10:00:00Z after =/ }.each do |text, why|
+        expect(failure('nodes', '--filter', text, '--fail-if-any')).to match([64, why])
+      end
+      expect(names('--filter', 'status~^un')).to eq([])
+      expect(names('--filter', 'last_seen=2026-11-20T10:00:00Z')).to eq(%w[web1])
+      expect(names('--filter', 'noop=', '--filter', 'changes=')).to eq(%w[new1])
+    end
+
     it 'names documents that cannot be read, and lists the other nodes' do
       estate.store.put('globals/estate/status/db1', 'pl4nted')
       estate.store.put('globals/estate/inventory/db1', '{"value":"pl4nted"}')

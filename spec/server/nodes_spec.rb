@@ -26,7 +26,7 @@ RSpec.describe 'The API of nodes' do
     expect(names.call('filter=status%3Dfailed')).to eq(%w[web1])
     expect(names.call('filter=failures%3E1,name~%5Eweb')).to eq(%w[web1])
     expect(names.call('sort=last_seen&reverse=true')).to eq(%w[web2 web1])
-    %w[filter=foo filter=colour%3Dred sort=colour foo=1].each do |query|
+    %w[filter=foo filter=colour%3Dred filter=status%3Dtypo sort=colour foo=1].each do |query|
       expect(client.get("/v1/nodes?#{query}").status).to eq(400)
     end
   end

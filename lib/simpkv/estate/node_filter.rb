@@ -13,12 +13,22 @@ module Simpkv
       ORDERED = { 'last_seen' => [/\A\d{4}(-\d\d(-\d\d(T[\d:]*Z?)?)?)?\z/,
                                   'a time in UTC such as 2026-11-20 or 2026-11-20T10:00:00Z'],
                   'changes' => [NUMBER, 'a number'], 'failures' => [NUMBER, 'a number'] }.freeze
-      private_constant :SYNTAX, :NUMBER, :ORDERED
+
+      # By column: the values that the whole text can be, and a description.
+      WHOLE = { 'last_seen' => [/\A(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)?\z/,
+                                'a whole time in UTC such as 2026-11-20T10:00:00Z'],
+                'changes' => [/\A\d*\z/, 'a whole number'], 'failures' => [/\A\d*\z/, 'a whole number'] }.freeze
+
+      # By column, its values, if they are few. A node without a report has an empty one.
+      VALUES = { 'status' => ['failed', 'changed', 'unchanged', ''], 'noop' => ['true', 'false', ''],
+                 'expired' => %w[true false] }.freeze
+      private_constant :SYNTAX, :NUMBER, :ORDERED, :WHOLE, :VALUES
 
       # @param text [String]
       # @param members [Array<String>] the names of a node's members
       # @param facts [Array<String>] the names of the facts in the inventory
-      # @raise [InvalidError] the text is no condition, or names neither a member nor a fact of the inventory
+      # @raise [InvalidError] the text is no condition, names neither a member nor a fact of the inventory, or has a
+      #   value that the member never has
       def initialize(text, members, facts)
         @text = text
         @name, @operator, @value = text.match(SYNTAX)&.captures
@@ -47,15 +57,29 @@ module Simpkv
         raise InvalidError, "the filter '#{UnsafeCharacters.escaped(@text)}' #{why}"
       end
 
-      # Another value would match no node.
+      # Another value would match no node, or all.
       def check_value
-        return @pattern = Regexp.new(@value) if @operator.end_with?('~')
-        return if @operator.end_with?('=')
+        @pattern = pattern if @operator.end_with?('~')
+        return check_choice(VALUES[@name]) if VALUES.key?(@name)
+        return if @pattern
 
-        pattern, needed = ORDERED[@name]
-        refuse("needs #{needed} after #{@operator}") unless pattern.nil? || @value.match?(pattern)
+        form, needed = (@operator.end_with?('=') ? WHOLE : ORDERED)[@name]
+        refuse("needs #{needed} after #{@operator}") unless form.nil? || @value.match?(form)
+      end
+
+      def pattern
+        Regexp.new(@value)
       rescue RegexpError => e
         refuse("has a wrong regular expression: #{e.message[%r{\A.*?(?=: /|\z)}m]}")
+      end
+
+      # @param values [Array<String>]
+      def check_choice(values)
+        refuse("needs = != ~ or !~ after '#{@name}'") if %w[< >].include?(@operator)
+        return if values.any? { |value| @pattern ? @pattern.match?(value) : value == @value }
+
+        nothing = ', or nothing for a node without a report' if values.include?('')
+        refuse("names no value of '#{@name}': expected #{values.reject(&:empty?).join(', ')}#{nothing}")
       end
 
       def unknown(names)

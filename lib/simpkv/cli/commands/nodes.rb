@@ -19,7 +19,8 @@ module Simpkv
 
           A filter is a name, an operator and a value. The name is one of a column, noop, expired, or an indexed fact.
           Operators are = and != for the whole text, ~ and !~ for a regular expression, and < and > for numbers and
-          times. Each --filter must match.
+          times. Each --filter must match. A value that a column never has, such as status=typo, is an error: the status
+          is failed, changed or unchanged, or nothing without a report, and noop and expired are true or false.
 
           With --fail-if-any, the exit code is 1 if there are nodes in the table, for a monitoring system. It is 65 if
           documents cannot be read: more nodes could match.
