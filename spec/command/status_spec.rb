@@ -39,12 +39,19 @@ RSpec.describe 'simpkv status' do
     expect(outcome.out + outcome.err + status('-o', 'json').out).not_to include('pl4nted')
   end
 
-  # Only documents with "expires" were read, and the state was ok.
-  it 'finds a truncated document critical' do
-    File.binwrite(File.join(folder, 'keys/globals/cut'), '{"value":"pl4nt')
-    outcome = status('-o', 'json')
-    expect(outcome).to have_attributes(code: 2, out: /Keys or folders that cannot be read: 1/)
-    expect(outcome.out).not_to include('pl4nt')
+  # Only documents with "expires" were read, and the state was ok. Later, the number was all that it said, and JSON with
+  # such a name was an internal error.
+  it 'finds truncated documents critical, and names them' do
+    ['cut', "na\nme\xFF"].each { |name| File.binwrite(File.join(folder, 'keys/globals', name), '{"value":"pl4nt') }
+    names = ['globals/cut', 'globals/na\x0Ame\xFF']
+    text = "Keys or folders that cannot be read: 2 (#{names.map { |name| "#{name} of 'default'" }.join(', ')})."
+    outcome = status
+    expect(outcome).to have_attributes(code: 2, out: include("critical  #{text}\n", "  2 cannot be read:\n"))
+    expect(outcome.out).to match(%r{^  default  globals/cut +Failed to deserialize: JSON parse error: not a JSON})
+    expect(status('--format', 'nagios').out).to include("\nCRITICAL: #{text}\n")
+    found = JSON.parse(status('-o', 'json').out)
+    expect(found.dig('expiring_keys', 'unreadable', 'keys').map { |key| key['path'] }).to match_array(names)
+    expect(outcome.out + found.to_s).not_to include('pl4nt')
     expect(status('--format', 'prometheus').out).to include("simpkv_site_readable 0.0\n")
   end
 

@@ -19,7 +19,7 @@ module Simpkv
 
       # The levels, the worst first.
       LEVELS = %w[critical unknown warning].freeze
-      # The most about servers, and about certificates.
+      # The most about servers, and about certificates, and names in one sentence.
       MOST = 10
       DAY = 86_400
       private_constant :MOST, :DAY
@@ -113,10 +113,18 @@ module Simpkv
         total = unreadable['total']
         return if total.zero?
 
-        names = unreadable.fetch('nodes', []).first(MOST).map { |node| node['name'] }
-        more = total - names.length
-        list = [*names, *("#{more} more" if more.positive?)].join(', ')
-        add('critical', 'nodes', "Nodes with documents that cannot be read: #{total}#{" (#{list})" if names.any?}.")
+        names = unreadable.fetch('nodes', []).map { |node| node['name'] }
+        add('critical', 'nodes', "Nodes with documents that cannot be read: #{some(total, names)}.")
+      end
+
+      # @param names [Array<String>] of the first ones; none if the caller may not see them
+      # @return [String] the total, and some names
+      def some(total, names)
+        return total.to_s if names.empty?
+
+        named = names.first(MOST)
+        more = total - named.length
+        "#{total} (#{[*named, *("#{more} more" if more.positive?)].join(', ')})"
       end
 
       def runs(_part); end
@@ -226,13 +234,19 @@ module Simpkv
       end
 
       def expiring_keys(part)
-        unreadable = part['unreadable']['total']
-        text = "Keys or folders that cannot be read: #{unreadable}."
-        add('critical', 'expiring_keys', text) if unreadable.positive?
+        unreadable_keys(part['unreadable'])
         total = part['total']
         return if total.zero?
 
         add('warning', 'expiring_keys', "Expired, or to expire within 14 days: #{count(total, 'key')}.")
+      end
+
+      def unreadable_keys(unreadable)
+        total = unreadable['total']
+        return if total.zero?
+
+        names = unreadable.fetch('keys', []).map { |key| "#{key['path']} of '#{key['backend']}'" }
+        add('critical', 'expiring_keys', "Keys or folders that cannot be read: #{some(total, names)}.")
       end
 
       def access(part)

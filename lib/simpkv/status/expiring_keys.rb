@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/document/stored_form'
+require 'simpkv/unsafe_characters'
 
 module Simpkv
   module Status
@@ -20,7 +21,8 @@ module Simpkv
       # - `expires`: a Time
       Key = Struct.new(:backend, :environment, :name, :expires)
 
-      # A key or a folder that cannot be read, by its path in the store, and why.
+      # A key or a folder that cannot be read, by its path in the store, and why. The name of a file can have any bytes:
+      # both are text for people.
       Unreadable = Struct.new(:backend, :path, :why)
 
       # @param found [Hash{Symbol => Object}] see {Parts#expiring_keys}
@@ -33,9 +35,14 @@ module Simpkv
             'expires' => Versions.text(key.expires) }
         end
         unreadable = { 'total' => found[:unreadable_total] }
-        unreadable['keys'] = found[:unreadable].first(most).map { |key| key.to_h.transform_keys(&:to_s) } if details
+        unreadable['keys'] = named_unreadable(found[:unreadable], most) if details
         { 'keys' => named, 'total' => found[:keys].length, 'all' => found[:all], 'unreadable' => unreadable }
       end
+
+      def self.named_unreadable(keys, most)
+        keys.sort_by { |key| [key.backend, key.path] }.first(most).map { |key| key.to_h.transform_keys(&:to_s) }
+      end
+      private_class_method :named_unreadable
 
       # @param backend [String] its name
       # @param store [Store]
@@ -109,7 +116,10 @@ module Simpkv
 
       def unreadable!(root, path, why)
         @unreadable_total += 1
-        @unreadable << Unreadable.new(@backend, "#{root}/#{path}", why) if @unreadable.length < UNREADABLE_MAX
+        return if @unreadable.length >= UNREADABLE_MAX
+
+        texts = ["#{root}/#{path}", why].map { |text| UnsafeCharacters.escaped(text).gsub("\n", '\x0A') }
+        @unreadable << Unreadable.new(@backend, *texts)
       end
 
       def key(root, path, expires)

@@ -90,12 +90,20 @@ module Simpkv
       end
 
       def expiring_keys(part)
-        return ['none within 14 days'] if part['total'].zero?
+        unreadable = unreadable_keys(part['unreadable'])
+        return ['none within 14 days', *unreadable] if part['total'].zero?
 
         rows = part['keys'].map do |key|
           [key['backend'], key['environment'] || '(global)', key['name'], key['expires']]
         end
-        table(%w[backend environment key expires], rows, part['total'])
+        table(%w[backend environment key expires], rows, part['total']) + unreadable
+      end
+
+      def unreadable_keys(part)
+        return [] if part['total'].zero?
+
+        rows = part['keys'].map { |key| key.values_at('backend', 'path', 'why') }
+        ["#{part['total']} cannot be read:", *table(['backend', 'path in the store', 'why'], rows, part['total'])]
       end
 
       def access(part)
