@@ -8,13 +8,35 @@ Pairs.each do |name, kind, tags|
     include_context 'with a pair', kind
     include_context 'with compilers'
 
+    after { @watch&.kill&.join }
+
+    # Watches the keys of the catalogs, at the writer as long as it lives.
+    #
+    # @return [Queue] the kinds of changes
+    def watch
+      told = Queue.new
+      store = open_store
+      @watch = Thread.new { store.watch('environments/production') { |change| told << change.kind } }
+      told.pop
+      told
+    end
+
+    # Waits until the watch tells a change that is made now, and expects that it has told no deletion.
+    def expect_no_deletion(told)
+      kinds = Array.new(told.length) { told.pop }
+      kinds << told.pop until kinds.last == :put
+      expect(kinds).not_to include(:delete)
+    end
+
     it 'loses no catalog that reads, and no value, when the writer is killed and an operator moves writes and back' do
       compile
+      told = watch
       first.kill
       compilers.wait(reading: 8, writing: 2)
       expect(compilers.errors(:writing)).to be_any.and all(include("#{first.tcp_uri}: connection refused"))
       compilers.configure(:writing, backend('write_uri' => second.tcp_uri))
       compilers.wait(writing: 8, good: true)
+      expect_no_deletion(told)
       pair.relaunch(first)
       pair.settle
       compilers.errors(:writing)

@@ -23,7 +23,8 @@ extern "C" {
  * skv_changes_next() waits for changes, for `timeout_ms` at most. It returns SKV_OK with their records as the data and
  * their count as the number, which is 0 if the time passed first; or an error, which ends the watch, but for
  * SKV_INTERRUPTED. In a directory, it connects again after it has lost the server, for 5 minutes; each attempt may take
- * 10 s, whatever the timeout. Records are packed as those of a list; the name is a path relative to the folder, the
+ * 10 s, whatever the timeout. It gives up a server that sends nothing for twice the timeout of skv_changes_open(),
+ * although it was asked. Records are packed as those of a list; the name is a path relative to the folder, the
  * body a cookie:
  *
  *     'p'   the key was put, 'd': it was deleted

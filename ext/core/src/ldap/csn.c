@@ -43,6 +43,8 @@ static bool merge_csn(skv_csns *csns, const char *csn)
 
     if (at == SKV_CSNS_MAX)
         return false;
+    if (old && strncmp(old, csn, SKV_CSN_LEN) > 0)
+        return true;
     csns->count += !old;
     memcpy(csns->csn[at], csn, SKV_CSN_LEN);
     csns->csn[at][SKV_CSN_LEN] = '\0';

@@ -16,7 +16,7 @@ typedef struct skv_csns {
 /* Reads numbers that are separated by ';'. Returns false if they are malformed, none, or too many. */
 bool skv_csns_parse(const char *text, size_t len, skv_csns *csns);
 
-/* Replaces the numbers of the same servers, and adds the others. Returns false if there are too many. */
+/* Takes the later number of each server, and those of further servers. Returns false if there are too many. */
 bool skv_csns_merge(skv_csns *csns, const skv_csns *more);
 
 /* Appends the numbers, as skv_csns_parse() takes them. */

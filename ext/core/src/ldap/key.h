@@ -71,6 +71,11 @@ skv_status skv_ldap_begin_name(skv_ldap_call *call, skv_store *store, const skv_
  * folder. Returns SKV_OK, or the reply's failure. */
 skv_status skv_ldap_kind_of(skv_ldap_call *call, const char *dn, const skv_ldap_entry *entry, int *kind);
 
+/* Reads attributes of an entry, with objectClass, and sets *kind; SKV_KIND_NONE if it does not exist. Returns SKV_OK,
+ * or the reply's failure. The caller frees the response in every case. */
+skv_status skv_ldap_read_with_kind(skv_ldap_call *call, const char *dn, const char *const *attributes, int *kind,
+                                   skv_ldap_response *response);
+
 /* Reads an entry to learn its kind; SKV_KIND_NONE if it does not exist. Returns SKV_OK, or the reply's failure. */
 skv_status skv_ldap_read_kind(skv_ldap_call *call, const char *dn, int *kind);
 

@@ -16,25 +16,33 @@ skv_status skv_ldap_kind_of(skv_ldap_call *call, const char *dn, const skv_ldap_
     return SKV_OK;
 }
 
-skv_status skv_ldap_read_kind(skv_ldap_call *call, const char *dn, int *kind)
+skv_status skv_ldap_read_with_kind(skv_ldap_call *call, const char *dn, const char *const *attributes, int *kind,
+                                   skv_ldap_response *response)
 {
-    skv_ldap_response response;
     skv_ldap_entry entry;
 
     *kind = SKV_KIND_NONE;
-    switch (skv_ldap_read(call, dn, skv_ldap_attributes(call, SKV_READ_KIND), &response)) {
+    switch (skv_ldap_read(call, dn, attributes, response)) {
     case LDAP_SUCCESS:
-        if (skv_ldap_entry_of(call, &response, &entry) == LDAP_SUCCESS)
+        if (skv_ldap_entry_of(call, response, &entry) == LDAP_SUCCESS)
             skv_ldap_kind_of(call, dn, &entry, kind);
         else
-            skv_ldap_fail(call, &response);
+            skv_ldap_fail(call, response);
         break;
     case LDAP_NO_SUCH_OBJECT:
-        skv_ldap_check_base(call, &response);
+        skv_ldap_check_base(call, response);
         break;
     default:
-        skv_ldap_fail(call, &response);
+        skv_ldap_fail(call, response);
     }
+    return call->reply->status;
+}
+
+skv_status skv_ldap_read_kind(skv_ldap_call *call, const char *dn, int *kind)
+{
+    skv_ldap_response response;
+
+    skv_ldap_read_with_kind(call, dn, skv_ldap_attributes(call, SKV_READ_KIND), kind, &response);
     skv_ldap_response_free(&response);
     return call->reply->status;
 }

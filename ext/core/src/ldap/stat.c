@@ -74,45 +74,25 @@ static void set_kind(stat_call *stat, int kind)
     stat->call.reply->number = kind;
 }
 
-static void take_entry(stat_call *stat, const char *dn, skv_ldap_response *response)
-{
-    skv_ldap_call *call = &stat->call;
-    LDAP *handle = skv_conn_handle(call->conn);
-    LDAPMessage *message = ldap_first_entry(handle, response->message);
-    struct berval name;
-    skv_ldap_entry entry;
-    int kind;
-
-    if (skv_ldap_entry_of(call, response, &entry) != LDAP_SUCCESS) {
-        skv_ldap_fail(call, response);
-        return;
-    }
-    if (skv_ldap_kind_of(call, dn, &entry, &kind) != SKV_OK)
-        return;
-    set_kind(stat, kind);
-    response->code = skv_ldap_each_attribute(handle, message, &name, take_member, stat->facts);
-    if (response->code != LDAP_SUCCESS)
-        skv_ldap_fail(call, response);
-}
-
 /* Reads an entry. Sets the reply's number to its kind, SKV_KIND_NONE if it does not exist. */
 static skv_status describe_entry(stat_call *stat, const char *dn)
 {
     static const char *const attributes[] = {"objectClass",     "createTimestamp", "creatorsName",
                                              "modifyTimestamp", "modifiersName",   NULL};
     skv_ldap_call *call = &stat->call;
+    LDAP *handle = skv_conn_handle(call->conn);
     skv_ldap_response response;
+    struct berval name;
+    int kind;
 
-    set_kind(stat, SKV_KIND_NONE);
-    switch (skv_ldap_read(call, dn, attributes, &response)) {
-    case LDAP_SUCCESS:
-        take_entry(stat, dn, &response);
-        break;
-    case LDAP_NO_SUCH_OBJECT:
-        skv_ldap_check_base(call, &response);
-        break;
-    default:
-        skv_ldap_fail(call, &response);
+    if (skv_ldap_read_with_kind(call, dn, attributes, &kind, &response) == SKV_OK) {
+        set_kind(stat, kind);
+        if (kind != SKV_KIND_NONE) {
+            response.code = skv_ldap_each_attribute(handle, ldap_first_entry(handle, response.message), &name,
+                                                    take_member, stat->facts);
+            if (response.code != LDAP_SUCCESS)
+                skv_ldap_fail(call, &response);
+        }
     }
     skv_ldap_response_free(&response);
     return call->reply->status;

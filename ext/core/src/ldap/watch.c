@@ -106,6 +106,7 @@ static void start_watch(skv_ldap_watch *w, const skv_changes_args *args, skv_dea
     if (skv_ldap_begin(call, w->changes.store, SKV_OP_LIST, &w->folder, SKV_KIND_FOLDER, deadline, reply) != SKV_OK)
         return;
     call->what = "Cannot watch";
+    w->limit_ns = deadline->end_ns == INT64_MAX ? INT64_MAX : skv_deadline_left(deadline);
     w->dn = w->folder.len ? call->dn : call->store->instance_dn;
     if (args->since && !read_since(w, args->since))
         skv_ldap_refuse(call, SKV_INVALID, "this is not a cookie of a store in a directory");

@@ -1,7 +1,8 @@
 /*
  * ldap/watch.h - a watch in a directory. It has a connection of its own, on which a search never ends. It knows the
  * keys of the folder and their versions, from a refresh that has all entries; the server then tells of each change.
- * When the search or the connection ends, the watch connects again, and compares another refresh with what it knows.
+ * When the search or the connection ends, the watch connects again, and compares another refresh with what it knows. It
+ * does not compare the refresh of a server that may lag behind the last one, and so lack keys that nobody has deleted.
  *
  *     connected --------> REFRESHING (content synchronization)
  *         |                    | all entries were sent
@@ -12,6 +13,9 @@
  *
  * A persistent search of 389-DS does not tell when it begins to see changes: the watch lists the folder a second after
  * it has sent the search, and again later, and compares the lists.
+ *
+ * A server that has sent nothing for the time that an operation may take is asked for its root DSE, and has as much
+ * time again to send anything. One that sends a refresh is not asked.
  */
 #ifndef SKV_LDAP_WATCH_H
 #define SKV_LDAP_WATCH_H
@@ -42,15 +46,21 @@ typedef struct skv_ldap_watch {
     skv_conn *kept; /* by an attempt to connect */
     pid_t pid;      /* that has connected */
     int id;         /* of the search */
+    int probe_id;   /* of the request that asks whether the server is there; 0: none is under way */
     bool is_sync;   /* content synchronization */
     skv_watch_phase phase;
     skv_ldap_known known;
     skv_ldap_search_state list;
     int64_t next_ns;             /* of the next attempt, the next list; 0: there is none */
     int64_t retry_ns, failed_ns; /* the time to the next attempt; since when they fail, 0 if they do not */
+    int64_t followed_ns;         /* since when it follows */
+    int64_t limit_ns, silent_ns; /* how long the server may send nothing; the end of that */
     skv_reply *rest;             /* owned: the last part of a page, or the failure that came after it */
     bool is_ready, has_since, has_csns;
     skv_csns since, csns;
+    skv_uri server;       /* of the last refresh */
+    skv_csns server_csns; /* of all that is known; none if the server told none */
+    bool is_same_server;  /* the connection is to that server */
     char cookie[SKV_COOKIE_MAX + 1];
     char path[SKV_KEY_MAX + 1];
 } skv_ldap_watch;
@@ -65,6 +75,9 @@ skv_status skv_watch_connect(skv_ldap_watch *watch);
 
 /* Connects again, with a limit of its own. The reply has the failure that ends the watch, or changes. */
 void skv_watch_connect_again(skv_ldap_watch *watch);
+
+/* The server has sent something, or has just been asked. */
+void skv_watch_note_life(skv_ldap_watch *watch);
 
 /* Gives the connection up, and connects again later. */
 void skv_watch_connect_later(skv_ldap_watch *watch);

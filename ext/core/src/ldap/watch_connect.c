@@ -3,6 +3,7 @@
 
 #include "ldap/key.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #define RETRY_MAX_NS (30 * SKV_WATCH_SECOND_NS)
@@ -71,6 +72,7 @@ static skv_status attempt_watch(skv_ldap_call *call)
     int kind;
 
     w->is_sync = skv_conn_features(call->conn)->sync;
+    w->is_same_server = strcmp(skv_conn_uri(call->conn)->text, w->server.text) == 0;
     if (refuse_server(w) != SKV_OK || skv_ldap_read_kind(call, w->dn, &kind) != SKV_OK)
         return call->reply->status;
     if (kind != SKV_KIND_FOLDER)
@@ -82,6 +84,11 @@ static skv_status attempt_watch(skv_ldap_call *call)
     w->kept = call->conn;
     call->conn = NULL;
     return SKV_OK;
+}
+
+void skv_watch_note_life(skv_ldap_watch *w)
+{
+    w->silent_ns = skv_now_plus_ns(w->limit_ns);
 }
 
 skv_status skv_watch_connect(skv_ldap_watch *w)
@@ -98,15 +105,24 @@ skv_status skv_watch_connect(skv_ldap_watch *w)
     w->next_ns = w->is_sync ? 0 : skv_now_plus_ns(PAUSE_NS);
     w->csns = (skv_csns){0};
     w->has_csns = w->is_sync;
+    w->probe_id = 0;
+    skv_watch_note_life(w);
     return skv_ldap_known_begin(&w->known, call, &w->folder, w->dn);
 }
 
-/* Connects again later. Half a pause or more, so that all watches of a server do not come back at once. */
+/* Connects again later. Half a pause or more, so that all watches of a server do not come back at once. The pauses of a
+ * watch that connects again and again grow, whatever the reason. */
 void skv_watch_connect_later(skv_ldap_watch *w)
 {
     int64_t now = skv_now_ns();
 
     skv_watch_drop_connection(w);
+    if (w->phase == SKV_WATCH_FOLLOWING) {
+        if (w->has_csns)
+            w->server_csns = w->csns;
+        if (now - w->followed_ns > RETRY_MAX_NS)
+            w->retry_ns = SKV_WATCH_RETRY_NS;
+    }
     w->phase = SKV_WATCH_DOWN;
     w->next_ns = skv_now_plus_ns(w->retry_ns / 2 + now % (w->retry_ns / 2));
     w->retry_ns = w->retry_ns < RETRY_MAX_NS / 2 ? 2 * w->retry_ns : RETRY_MAX_NS;
@@ -133,14 +149,21 @@ void skv_watch_append(skv_reply *page, const skv_reply *more)
     skv_reply_done(page);
 }
 
-/* The folder is gone. Its keys are reported first; the next attempt then fails, or finds another folder. */
+/* The folder is gone. Its keys are reported first; the next attempt then fails, or finds another folder. On another
+ * server, it may not be there yet: that ends the watch. */
 static void take_missing_folder(skv_ldap_watch *w)
 {
     skv_reply *reply = w->call.reply;
-    skv_reply *deletions = skv_reply_new();
+    skv_reply *deletions;
 
-    if (!deletions)
+    if (!w->is_same_server)
         return;
+    deletions = skv_reply_new();
+    if (!deletions) {
+        skv_reply_reset(reply);
+        skv_fail_memory(reply);
+        return;
+    }
     skv_ldap_known_forget(&w->known, w->cookie, deletions);
     if (deletions->number > 0 && skv_reply_done(deletions) == SKV_OK) {
         skv_reply_reset(reply);

@@ -3,9 +3,8 @@
 
 #include <string.h>
 
-/* From the first list beside a persistent search to the one that makes sure; and the limit of each page. */
+/* From the first list beside a persistent search to the one that makes sure. */
 #define SECOND_LIST_NS (10 * SKV_WATCH_SECOND_NS)
-#define PAGE_NS (30 * SKV_WATCH_SECOND_NS)
 
 /* ---- Cookies ---- */
 
@@ -41,9 +40,19 @@ static void take_cookie(skv_ldap_watch *w, const skv_sync_cookie *cookie)
 
 /* ---- A refresh ---- */
 
-/* Returns the kind of the record that says that all changes from now on are reported. */
-static char ready_kind(const skv_ldap_watch *w)
+/* Returns true if the server has all that is known. Without numbers, it has what it has told itself. */
+static bool has_all_known(const skv_ldap_watch *w)
 {
+    if (w->server_csns.count)
+        return w->has_csns && skv_csns_are_later(&w->csns, &w->server_csns);
+    return w->is_same_server;
+}
+
+/* Returns the kind of the record at the end of a refresh; '\0' for none. */
+static char end_kind(const skv_ldap_watch *w)
+{
+    if (w->is_ready)
+        return has_all_known(w) ? '\0' : SKV_CHANGE_RESYNC;
     if (!w->has_since)
         return SKV_CHANGE_READY;
     if (!skv_csns_are_later(&w->csns, &w->since))
@@ -51,26 +60,35 @@ static char ready_kind(const skv_ldap_watch *w)
     return skv_csns_are_equal(&w->csns, &w->since) ? SKV_CHANGE_READY : SKV_CHANGE_PART;
 }
 
+/* Returns what to report before a record of that kind. */
+static skv_known_report report_before(const skv_ldap_watch *w, char kind)
+{
+    if (kind == SKV_CHANGE_RESYNC)
+        return SKV_KNOWN_NOTHING;
+    if (w->is_ready)
+        return SKV_KNOWN_DIFFERENCES;
+    return w->has_since ? SKV_KNOWN_SINCE : SKV_KNOWN_NOTHING;
+}
+
 /* All entries have come. */
 static void finish_refresh(skv_ldap_watch *w)
 {
     skv_reply *page = w->call.reply;
-    char kind = ready_kind(w);
-    skv_known_report report = w->is_ready                                 ? SKV_KNOWN_DIFFERENCES
-                              : w->has_since && kind != SKV_CHANGE_RESYNC ? SKV_KNOWN_SINCE
-                                                                          : SKV_KNOWN_NOTHING;
+    char kind = end_kind(w);
 
     if (!w->is_ready && w->has_since && !w->has_csns) {
         skv_ldap_refuse(&w->call, SKV_INVALID, "the server gives no cookies");
         return;
     }
-    skv_ldap_known_settle(&w->known, report, &w->since, w->cookie, page);
-    if (!w->is_ready)
+    skv_ldap_known_settle(&w->known, report_before(w, kind), &w->since, w->cookie, page);
+    if (kind)
         skv_list_add(page, kind, "", 0, w->cookie, strlen(w->cookie));
-    w->is_ready = true;
+    w->is_ready = w->is_same_server = true;
+    w->server = *skv_conn_uri(w->call.conn);
     w->phase = SKV_WATCH_FOLLOWING;
-    w->retry_ns = SKV_WATCH_RETRY_NS;
+    w->followed_ns = skv_now_ns();
     w->failed_ns = 0;
+    skv_watch_note_life(w);
     skv_reply_done(page);
 }
 
@@ -90,7 +108,7 @@ bool skv_watch_list_entry(skv_ldap_watch *w)
 {
     skv_ldap_call *call = &w->call;
     skv_deadline *deadline = call->deadline;
-    skv_deadline page = {.end_ns = skv_now_plus_ns(PAGE_NS), .cancel = deadline->cancel};
+    skv_deadline page = {.end_ns = skv_now_plus_ns(w->limit_ns), .cancel = deadline->cancel};
     skv_ldap_response response;
     skv_ldap_entry entry;
     LDAPMessage *message;
@@ -118,24 +136,29 @@ bool skv_watch_list_entry(skv_ldap_watch *w)
 
 /* ---- Messages ---- */
 
-static void fail_malformed(skv_ldap_watch *w)
+/* A message cannot be read: for want of memory, or because it is malformed. */
+static void fail_unread(skv_ldap_watch *w, skv_ldap_code code)
 {
-    skv_ldap_refuse(&w->call, SKV_UNAVAILABLE, "the server sent a malformed message");
+    if (code == LDAP_NO_MEMORY)
+        skv_fail_memory(w->call.reply);
+    else
+        skv_ldap_refuse(&w->call, SKV_UNAVAILABLE, "the server sent a malformed message");
 }
 
 /* Reads what the control of an entry tells. */
-static bool read_change(skv_ldap_watch *w, LDAPMessage *message, skv_sync_change *change)
+static skv_ldap_code read_change(skv_ldap_watch *w, LDAPMessage *message, skv_sync_change *change)
 {
     LDAPControl **controls = NULL;
     skv_sync_cookie cookie = {.is_given = false};
-    bool is_read = ldap_get_entry_controls(skv_conn_handle(w->call.conn), message, &controls) == LDAP_SUCCESS &&
-                   (w->is_sync ? skv_sync_read_state(controls, change, &cookie)
-                               : skv_persistent_search_read_change(controls, change));
+    skv_ldap_code code = ldap_get_entry_controls(skv_conn_handle(w->call.conn), message, &controls);
 
-    if (is_read)
+    if (code == LDAP_SUCCESS && !(w->is_sync ? skv_sync_read_state(controls, change, &cookie)
+                                             : skv_persistent_search_read_change(controls, change)))
+        code = LDAP_DECODING_ERROR;
+    if (code == LDAP_SUCCESS)
         take_cookie(w, &cookie);
     ldap_controls_free(controls);
-    return is_read;
+    return code;
 }
 
 static void take_entry(skv_ldap_watch *w, LDAPMessage *message)
@@ -143,9 +166,12 @@ static void take_entry(skv_ldap_watch *w, LDAPMessage *message)
     skv_ldap_call *call = &w->call;
     skv_ldap_entry entry;
     skv_sync_change change;
+    skv_ldap_code code = read_change(w, message, &change);
 
-    if (!read_change(w, message, &change) || skv_ldap_entry_read(call, message, &entry) != LDAP_SUCCESS) {
-        fail_malformed(w);
+    if (code == LDAP_SUCCESS)
+        code = skv_ldap_entry_read(call, message, &entry);
+    if (code != LDAP_SUCCESS) {
+        fail_unread(w, code);
         return;
     }
     if (w->phase == SKV_WATCH_FOLLOWING)
@@ -164,11 +190,13 @@ static void take_info(skv_ldap_watch *w, LDAPMessage *message)
     char *oid = NULL;
     struct berval *value = NULL;
     skv_sync_info info = {.is_refreshed = false};
-    bool is_read =
-        ldap_parse_intermediate(skv_conn_handle(w->call.conn), message, &oid, &value, NULL, 0) == LDAP_SUCCESS;
+    skv_ldap_code code = ldap_parse_intermediate(skv_conn_handle(w->call.conn), message, &oid, &value, NULL, 0);
 
-    if (!is_read || (oid && strcmp(oid, LDAP_SYNC_INFO) == 0 && (!value || !skv_sync_read_info(value, &info)))) {
-        fail_malformed(w);
+    if (code == LDAP_SUCCESS && oid && strcmp(oid, LDAP_SYNC_INFO) == 0 &&
+        (!value || !skv_sync_read_info(value, &info)))
+        code = LDAP_DECODING_ERROR;
+    if (code != LDAP_SUCCESS) {
+        fail_unread(w, code);
     } else {
         take_cookie(w, &info.cookie);
         w->known.is_behind |= info.has_ids && w->phase == SKV_WATCH_FOLLOWING;
@@ -207,8 +235,13 @@ static void take_end(skv_ldap_watch *w, LDAPMessage *message)
     skv_watch_take_failure(w);
 }
 
+/* Takes a message: of the search, or the response to the question whether the server is there, which tells no more. */
 static void take_message(skv_ldap_watch *w, LDAPMessage *message)
 {
+    w->probe_id = 0;
+    skv_watch_note_life(w);
+    if (ldap_msgid(message) != w->id)
+        return;
     switch (ldap_msgtype(message)) {
     case LDAP_RES_SEARCH_ENTRY:
         take_entry(w, message);
@@ -223,10 +256,46 @@ static void take_message(skv_ldap_watch *w, LDAPMessage *message)
         skv_ldap_fail(&w->call, &(skv_ldap_response){.code = LDAP_REFERRAL});
         break;
     default:
-        fail_malformed(w);
+        fail_unread(w, LDAP_DECODING_ERROR);
     }
     if (w->known.is_behind && w->phase == SKV_WATCH_FOLLOWING && w->call.reply->status == SKV_OK)
         skv_watch_connect_later(w);
+}
+
+/* Asks the server whether it is there. */
+static skv_ldap_code send_probe(skv_ldap_watch *w)
+{
+    skv_ldap_call *call = &w->call;
+    skv_deadline *deadline = call->deadline;
+    skv_deadline sending = {.end_ns = skv_now_plus_ns(w->limit_ns), .cancel = NULL};
+    skv_ldap_code error;
+
+    call->deadline = &sending;
+    error = skv_ldap_search(call, "", LDAP_SCOPE_BASE, NULL, skv_ldap_no_attributes, NULL, LDAP_NO_LIMIT, &w->probe_id);
+    call->deadline = deadline;
+    skv_conn_begin(call->conn, NULL);
+    skv_watch_note_life(w);
+    return error;
+}
+
+/* The server has sent nothing for as long as it may. One that follows is asked first. */
+static void take_silence(skv_ldap_watch *w)
+{
+    skv_ldap_code error = LDAP_SUCCESS;
+
+    if (w->phase == SKV_WATCH_FOLLOWING && !w->probe_id)
+        error = send_probe(w);
+    else
+        skv_ldap_refuse(&w->call, SKV_TIMEOUT, "no answer in time ('operation_timeout_seconds')");
+    if (error != LDAP_SUCCESS)
+        skv_ldap_fail(&w->call, &(skv_ldap_response){.code = error});
+    if (w->call.reply->status != SKV_OK)
+        skv_watch_take_failure(w);
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
 }
 
 /* Waits for a message, and takes it. Returns false if none came in time. */
@@ -237,9 +306,14 @@ bool skv_watch_await_message(skv_ldap_watch *w)
     LDAPMessage *message;
     skv_ldap_code code;
 
-    if (w->next_ns && w->next_ns < deadline.end_ns)
-        deadline.end_ns = w->next_ns;
-    code = skv_conn_await(call->conn, w->id, &deadline, &message);
+    deadline.end_ns = earlier(deadline.end_ns, w->silent_ns);
+    if (w->next_ns)
+        deadline.end_ns = earlier(deadline.end_ns, w->next_ns);
+    code = skv_conn_await(call->conn, LDAP_RES_ANY, &deadline, &message);
+    if (code == LDAP_TIMEOUT && skv_now_ns() >= w->silent_ns) {
+        take_silence(w);
+        return true;
+    }
     if (code == LDAP_TIMEOUT)
         return w->next_ns && skv_now_ns() >= w->next_ns;
     if (code == LDAP_SUCCESS) {

@@ -28,10 +28,10 @@ module Simpkv
 
           Files are watched by inotify, which does not see what other machines change on a network file system:
           simpkv watch refuses these. OpenLDAP tells of changes with the overlay syncprov (simpkv schema --form
-          watch), and 389 Directory Server by persistent search, which has no cookies. When the server is away,
-          simpkv watch connects again for 5 minutes, and prints what has changed meanwhile. For other storage, --poll
-          lists the folder again and again, with all documents, and prints what differs: a key that changed and
-          changed back is not seen.
+          watch), and 389 Directory Server by persistent search, which has no cookies. When the server is away or
+          hangs, simpkv watch connects again for 5 minutes, to any server, and prints what has changed meanwhile, or
+          "resync" if that server may lag. For other storage, --poll lists the folder again and again, with all
+          documents, and prints what differs: a key that changed and changed back is not seen.
         TEXT
         EXAMPLES = {
           'simpkv watch app1' => 'The changes in a folder',
