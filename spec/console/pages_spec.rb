@@ -51,6 +51,27 @@ RSpec.describe 'The pages of the console' do
     expect(page('/v1/nope').headers).to include('content-type' => 'application/problem+json')
   end
 
+  # They were full tables, which did not say how old they are.
+  it 'say as of when the index is, if the store does not answer any more' do
+    make_estate
+    estate = Simpkv::Estate.new(options)
+    estate.facts.save('web1', { 'kernel' => 'Linux' })
+    estate.exports.save('web1', { 'host' => [{ 'title' => 'a' }] }, 'production')
+    pages = %w[/nodes /facts /facts/kernel /resources /resources?type=Host /query?query=nodes%7B%7D]
+    read = -> { pages.map { |path| text(page(path)) } }
+    eventually(errors: RuntimeError) { read.call.first.include?('web1') }
+    expect(read.call).to all(match(/\A(?!.*has not been refreshed)/))
+    FileUtils.mv(@root, "#{@root}.away")
+    notice = /The index has not been refreshed since \d+ seconds? ago \. .* is of that time\. .*there is no store/
+    eventually(errors: RuntimeError) { read.call.all?(notice) }
+    expect(text(page('/nodes'))).to include('web1')
+    overview = eventually(errors: RuntimeError) { [text(page('/'))].grep_v(/Not known yet: [^.]*runs/).first }
+    expect(overview).to match(/Runs of the last 14 days The index has not been refreshed since \d+ seconds? ago/)
+    FileUtils.mv("#{@root}.away", @root)
+    eventually(errors: RuntimeError) { read.call.none?(/refreshed/) }
+    expect(text(page('/rules'))).not_to include('The index')
+  end
+
   it 'show nothing of an internal error but the id of its line in the log' do
     log = StringIO.new
     service = observed(->(_) { raise 'pl4nted' }, log)

@@ -14,6 +14,12 @@ module Simpkv
       STEP = 0.05
       private_constant :WAIT, :STEP
 
+      # A key of the environment of Rack: that the answer to a request comes from an index that is {#behind}.
+      BEHIND = 'simpkv.index_behind'
+
+      # The index is not refreshed now, and has what the store had at an earlier time, a text of RFC 3339.
+      Behind = Struct.new(:since, :why)
+
       # @param options [Hash{String => Object}] of the section `server`: see {Config.server}
       # @param site [Status::Site]
       # @param caller [Caller] in whose name the index is made
@@ -52,6 +58,15 @@ module Simpkv
       rescue Query::DamagedError
         @index.delete
         raise
+      end
+
+      # @return [Behind, nil] nil if the index follows the store, or is not complete yet
+      # @raise [Simpkv::Error, ConfigError]
+      def behind
+        progress = @keeper.progress
+        why = why(progress)
+        age = progress.age || (@index.state.age if why && !progress.error)
+        Behind.new((Time.now - age).utc.iso8601, why) if why && age
       end
 
       # @return [Boolean] whether queries have been answered, and are not any more. Before, there may be no estate

@@ -20,14 +20,17 @@ module Simpkv
 
       # @return [Hash{String => Object}] `days`: of each day (UTC) its `date`, and a number for each of {STATUSES};
       #   `reports_per_node`: the most reports that the store keeps of a node; `complete_since`: before this time, the
-      #   store has deleted reports, so that days have fewer runs than there were; nil if it has not
+      #   store has deleted reports, so that days have fewer runs than there were; nil if it has not; `index_time`: the
+      #   time until which the index has the runs, if it does not follow the store; nil if it does
       # @raise [InvalidError] the store keeps no reports
       # @raise [Error] the index cannot be asked
       def of_days
         kept = @estate.options['reports']
         raise InvalidError, "the store keeps no reports: the option 'reports' of the estate is 0" if kept.zero?
 
-        { 'days' => days, 'reports_per_node' => kept, 'complete_since' => complete_since(kept) }
+        # The answers may be newer.
+        { 'index_time' => @queries.behind&.since, 'days' => days, 'reports_per_node' => kept,
+          'complete_since' => complete_since(kept) }
       end
 
       private

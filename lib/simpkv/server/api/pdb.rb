@@ -21,12 +21,19 @@ module Simpkv
 
         at(segments.empty? ? '/pdb/query/v4' : '/pdb/query/v4/{entity}')
         query = Api::PdbQuery.new(segments, pdb_parameters(request))
-        answer = queries.ask(query.question)
+        answer = pdb_answer(query)
         return pdb_missing(answer) if answer.missing
 
         headers = { 'content-type' => 'application/json;charset=utf-8', 'content-length' => answer.bytes.to_s }
         headers['x-records'] = answer.total.to_s if answer.total
         request.halt([200, headers, answer.file])
+      end
+
+      # @param query [Api::PdbQuery]
+      # @return [Query::Workers::Answer]
+      def pdb_answer(query)
+        env[Queries::BEHIND] = queries.behind
+        queries.ask(query.question)
       end
 
       def retired(version)

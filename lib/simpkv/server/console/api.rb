@@ -6,6 +6,7 @@ require 'stringio'
 require 'simpkv/server/gate'
 require 'simpkv/server/observation'
 require 'simpkv/server/problem'
+require 'simpkv/server/queries'
 
 module Simpkv
   module Server
@@ -38,6 +39,9 @@ module Simpkv
         def self.path(*segments)
           segments.map { |segment| "/#{ERB::Util.url_encode(segment)}" }.join
         end
+
+        # @return [Queries::Behind, nil] whether an answer came from an index that does not follow the store
+        attr_reader :behind
 
         # @param gate [Gate] of the API
         # @param env [Hash{String => Object}] of the request for the page
@@ -93,7 +97,9 @@ module Simpkv
         # @raise [Problem, Error] the API refuses
         def request(method, path, query: {}, data: nil, headers: {})
           body = data.nil? ? '' : Native.generate(data)
-          status, headers, parts = @gate.call(inner(method, path, query, body).merge(headers))
+          inner = inner(method, path, query, body).merge(headers)
+          status, headers, parts = @gate.call(inner)
+          @behind ||= inner[Queries::BEHIND]
           text = text_of(headers, parts)
           raise Problem.new(status, detail(text)) if status >= 400
 

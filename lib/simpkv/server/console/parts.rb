@@ -57,6 +57,21 @@ module Simpkv
             "#{h(caller.kind == :local ? local : other)}</p>"
         end
 
+        # @return [String] HTML: for a page that has something from an index that does not follow the store, as of when
+        #   that is; else nothing
+        def index_behind
+          behind = api.behind
+          behind ? old_index(behind.since, behind.why) : ''
+        end
+
+        # @param time [String] of the index
+        # @param why [String, nil] it is not refreshed
+        # @return [String] HTML
+        def old_index(time, why = nil)
+          %(<p class="problem" role="alert">The index has not been refreshed since #{ago(time)}. What this page has ) +
+            "from it is of that time.#{h(cut(" The reason: #{why}", 1000)) if why}</p>"
+        end
+
         # @param part [Object, Missing]
         # @return [Boolean]
         def missing?(part)
