@@ -56,6 +56,23 @@ RSpec.describe 'simpkv ping' do
     expect(screen.out).to match(/^median: .*\n\nbackend: .*^error: /m)
   end
 
+  # 66 of the first one hid that a server was down.
+  it 'fails for a store in files that nobody has made, unless another backend has an error as well' do
+    site = %w[default other].to_h do |name|
+      [name, { 'type' => 'file', 'id' => name, 'root_path' => File.join(folder, name) }]
+    end
+    file = File.join(folder, 'unmade.yaml')
+    ping = lambda do |backends|
+      File.write(file, { 'backends' => backends }.to_yaml)
+      simpkv('-c', file, 'ping')
+    end
+    FileUtils.mkdir_p(File.join(folder, 'default'))
+    expect(ping.call(site)).to have_attributes(code: 66, out: %r{^backend: +file/default$}, err: /'simpkv init'$/)
+    FileUtils.rm_r(File.join(folder, 'default'))
+    down = backends['default'].merge('ldap_uri' => 'ldap://127.0.0.1:1')
+    expect(ping.call(site.merge('down' => down)).code).to eq(69)
+  end
+
   it 'does not touch the file if the server refuses the password' do
     ctime = File.stat(directory.password_file).ctime
     change_password('another')

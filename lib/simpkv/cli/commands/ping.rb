@@ -19,6 +19,10 @@ module Simpkv
           comes first; with -o json, the others are its member "others". With --backend, asks that one only. A backend
           that cannot be used has an error, and its exit code is that of the command, the first one of several.
 
+          A store in files whose folder is missing is an error, too (66): either nobody has stored a key there yet, and
+          simpkv init makes the folder, or its file system is not mounted. If another backend has an error as well, the
+          exit code is that of the other one.
+
           The base entry is hidden from an identity whose roles have rights on some folders only (simpkv access).
 
           A process whose bind was refused does not use the password again for 10 s, and for longer each time, up to
@@ -37,7 +41,7 @@ module Simpkv
           codes = [nil, *others].map { |name| answered(name) { |found| facts << found } }
           first, *more = facts
           output.print(first.merge('others' => more)) { facts.flat_map { |each| ['', *lines(each)] }.drop(1) }
-          codes.compact.first
+          exit_code(codes.compact)
         end
 
         private
@@ -47,6 +51,11 @@ module Simpkv
           parser.on('--count N', 'how often to ask (20)') do |text|
             @count = converted_option('--count', 1..1_000_000, text)
           end
+        end
+
+        # A store that nobody has made yet must not hide that a server is down.
+        def exit_code(codes)
+          codes.find { |code| code != Failure::NO_INPUT } || codes.first
         end
 
         # @return [Array<String>] those that are asked beside the one that functions use
