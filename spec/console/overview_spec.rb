@@ -69,7 +69,8 @@ RSpec.describe 'The overview of the console' do
   it 'has keys that expire, and says that others cannot be read' do
     make_estate
     File.binwrite(File.join(@root, 'globals/bad'), '{"value":"x","expires":"nonsense"}')
-    expect(text(whole)).to include('Problem: Keys or folders that cannot be read: 1.', 'what follows is not all.',
+    problem = "Problem: Keys or folders that cannot be read: 1 (globals/bad of 'default')."
+    expect(text(whole)).to include(problem, 'what follows is not all.',
                                    'globals/bad of the backend default: ',
                                    'No key that you may see, of those that can be read, expires within 14 days.')
   end
