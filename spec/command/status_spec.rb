@@ -106,6 +106,23 @@ RSpec.describe 'simpkv status' do
     expect(status('--format', 'prometheus').out).to match(/^simpkv_site_readable 1\.0$/)
   end
 
+  # Each part had the errors of both servers, twice.
+  it 'says once why several parts cannot be read while both servers are down' do
+    uris = %w[ldap://127.0.0.1:1 ldap://127.0.0.1:2]
+    password = File.join(folder, 'password').tap { |file| File.write(file, 'pl4nted', perm: 0o600) }
+    backends['default'] = { 'type' => 'ldap', 'id' => 'l', 'ldap_uri' => uris.join(' '), 'write_uri' => uris.first,
+                            'base_dn' => 'dc=x', 'admin_dn' => 'cn=x', 'admin_pw_file' => password }
+    configure
+    outcome = status
+    expect(outcome).to have_attributes(code: 2, err: '')
+    refused = 'connection refused: check that the server runs'
+    uris.each { |uri| expect(outcome.out).to match(/^critical  The server #{uri} does not answer: #{refused}/) }
+    expect(outcome.out).to match(/^unknown   The nodes, compilers and keys that expire cannot be read: could not/)
+    expect(outcome.out.scan(refused).length).to eq(4)
+    expect(outcome.out).to match(/^Nodes\n  cannot be read: see above$/)
+    expect(status('--format', 'nagios').out).to match(/\ASIMPKV CRITICAL - .*, and the port\. And 2 more\.\n/)
+  end
+
   it 'prints a line with performance data for Nagios, and a line for each alert' do
     run('db1', status: 'failed', last_seen: days_ago(3))
     outcome = status('--format', 'nagios', '--failed-critical', '5')

@@ -38,7 +38,9 @@ module Simpkv
         @state = state
         @limits = LIMITS.merge(limits)
         @all = []
-        PARTS.each_key { |name| add_part(name) if state.key?(name) }
+        hidden, told = PARTS.keys.select { |name| state.key?(name) }.partition { |name| untold?(name) }
+        told.each { |name| send(name, state[name]) }
+        untold(hidden)
         most('certificates of the service', 'service') { service(state['service']) } if state.key?('service')
         sort
       end
@@ -62,19 +64,24 @@ module Simpkv
 
       private
 
-      def add_part(name)
-        untold?(name) ? untold(name) : send(name, @state[name])
-      end
-
       def untold?(name)
         @state[name].key?('error')
       end
 
-      def untold(name)
-        part = @state[name]
-        return if part['pending'] || unknown.include?(PARTS[name])
+      # A directory that is down hides several parts, for one reason.
+      def untold(names)
+        names = names.reject { |name| @state[name]['pending'] || unknown.include?(PARTS[name]) }
+        names.group_by { |name| reason(@state[name]['error']) }.each_value do |group|
+          *others, last = group.map { |name| PARTS[name] }
+          list = [*(others.join(', ') if others.any?), last].join(' and ')
+          add('unknown', nil, "The #{list} cannot be read: #{@state[group.first]['error']}")
+        end
+      end
 
-        add('unknown', nil, "The #{PARTS[name]} cannot be read: #{part['error']}")
+      # @return [Array<String>] the same for errors that name the same servers in another order, or with another time
+      #   until the next attempt
+      def reason(error)
+        error.gsub(/\(tried again in [^)]*\)/, '').split(/[;:()]/).map(&:strip).reject(&:empty?).sort
       end
 
       def add(level, about, text)
@@ -143,11 +150,15 @@ module Simpkv
       def servers(part)
         down = part['servers'].select { |server| server['state'] == 'down' }
         most('servers of directories', 'servers') do
-          down.each { |each| add('critical', 'servers', "The server #{each['uri']} does not answer: #{each['error']}") }
+          down.each { |each| no_answer(*each.values_at('uri', 'error')) }
           (part['servers'] - down).each { |each| server(each) }
           unknown_lags(part['servers'] - down, down.map { |each| each['backend'] })
           part['without_write_uri'].each { |name| writers(name) }
         end
+      end
+
+      def no_answer(uri, error)
+        add('critical', 'servers', "The server #{uri} does not answer: #{error.delete_prefix("#{uri}: ")}")
       end
 
       # While all servers answer, an unknown lag is no alert: the identity of a backend need not have the right to read

@@ -45,7 +45,8 @@ module Simpkv
         first, *others = @alerts.all
         return 'nothing needs attention' unless first
 
-        "#{Nagios.plain(first.text)}#{" And #{others.length} more." if others.any?}"
+        text = Nagios.plain(first.text)
+        others.empty? ? text : "#{text.delete_suffix('.')}. And #{others.length} more."
       end
 
       # @return [Array<String>] performance data, of the parts that could be read

@@ -34,7 +34,8 @@ module Simpkv
       private
 
       def section(name, part)
-        return ["cannot be read: #{part['error']}"] if part['error']
+        # The alerts have the reason.
+        return ['cannot be read: see above'] if part['error']
         return ['none: the site keeps no nodes here'] if name == 'nodes' && part['configured'] == false
 
         send(name, part)
