@@ -117,6 +117,15 @@ RSpec.describe 'The API of nodes' do
     expect(client.get('/v1/nodes?errors=x')).to have_attributes(status: 400, detail: include("'errors' must be return"))
   end
 
+  # The answer lacked them.
+  it 'fails the exports of a node if those of a type cannot be read, or are missing' do
+    Simpkv::Estate.new(options).exports.save('web1', { 'host' => [{ 'title' => 'a' }] }, 'production')
+    store.put('globals/estate/exported/host/web1', '{')
+    expect(client.get('/v1/nodes/web1/exports')).to have_attributes(status: 500, detail: include('exported/host/web1'))
+    store.delete('globals/estate/exported/host/web1')
+    expect(client.get('/v1/nodes/web1/exports')).to have_attributes(status: 500, detail: /'host' are missing/)
+  end
+
   it 'has what can be read of a node, and why the rest cannot, if the client asks for the errors' do
     store.put('globals/estate/status/web2', '{')
     expect(client.get('/v1/nodes/web2')).to have_attributes(status: 500, detail: include('status/web2'))
