@@ -54,6 +54,11 @@ RSpec.describe 'docs/backup.md' do
       File.write(File.join(@programs, name), "#!/bin/sh\n#{text}\n", perm: 0o755)
     end
 
+    # @return [Hash{String => String}] the variables that name the place of a proof
+    def place
+      {}
+    end
+
     # Runs commands of the page, which must all succeed.
     #
     # @param script [String]
@@ -61,7 +66,7 @@ RSpec.describe 'docs/backup.md' do
     def shell(script)
       script = script.gsub('/etc/simpkv/keys.jwks', keys).gsub('/var/log/simpkv/audit.log', log)
       environment = { 'PATH' => "#{@programs}:#{ENV.fetch('PATH')}", 'SIMPKV_CONFIG' => config, 'BACKUP' => saved,
-                      'KEYS' => File.join(folder, 'keys'), 'TYPE' => 'file', 'ID' => 'site' }
+                      'KEYS' => File.join(folder, 'keys'), 'ID' => backend['id'], **place }
       output, status = Open3.capture2e(environment, 'sh', '-euc', script, chdir: folder)
       raise output unless status.success?
 
@@ -121,13 +126,29 @@ RSpec.describe 'docs/backup.md' do
 
     it 'proves a backup in another place, restores only missing keys, and tells what was written since' do
       follow('Backup')
-      expect(follow('How to prove it')).to match(/^verified: +true$/)
+      expect(follow('Proof of a store in files')).to match(/^verified: +true$/)
       expect(File.exist?(File.join(folder, 'proof'))).to be(false)
       simpkv!('rm', 'app1/secret')
       simpkv!('put', 'app1/described', 'newer')
       said = follow('Only some keys')
       expect(said).to match(/^stored: +1$/).and include("\tput\tapp1/described\t", "\tdelete\tapp1/secret\t")
       expect([value('app1/secret'), value('app1/described')]).to eq(['a b c', 'newer'])
+    end
+
+    # The export exited with 0, and the import was verified.
+    it 'has damaged documents as they are, and names them' do
+      files = %w[app1/kept app1/secret].map { |key| File.join(root, 'environments/production', key) }
+      File.binwrite(files.first, File.binread(files.first).reverse)
+      File.binwrite(files.last, File.binread(files.last).sub(/\.(?=[^.]*\z)/, '.AAAA'))
+      names = %w[app1/kept app1/secret].map { |key| "environments/production/#{key}" }
+      exported = simpkv('export', '--raw')
+      expect([exported.code, exported.err.scan(/'(\S+)': .*: it was exported as it is$/).flatten]).to eq([65, names])
+      lose
+      restored = simpkv('import', '--raw', input: exported.out)
+      expect(restored).to have_attributes(code: 65, out: /^corrupt: +2$.*^verified: +true$/m)
+      expect(restored.err.scan(/'(\S+)': .*: it is stored as it is$/).flatten).to eq(names)
+      FileUtils.rm(keys)
+      expect(simpkv('export', '--raw').err).to match(/encrypted documents are not decrypted.*app1/m)
     end
 
     it 'can be a copy of the files' do
@@ -177,7 +198,21 @@ RSpec.describe 'docs/backup.md' do
         directory.launch if start
       end
 
+      def place
+        { 'URI' => directory.uri, 'BASE' => "ou=proof,#{backend['base_dn']}", 'ADMIN' => backend['admin_dn'],
+          'PASSWORD' => directory.password_file, 'LAYOUT' => directory.layout }
+      end
+
       it_behaves_like 'an export'
+
+      # The only proof of the page was one in files, which refuse the export of a directory.
+      it 'proves a backup in another part, of which nothing stays' do
+        follow('Backup')
+        said = follow('Proof of a store in a directory')
+        expect(said).to match(/^corrupt: +0$.*^verified: +true$.*^ok +reading: /m)
+        expect(directory.search(backend['base_dn'], '(ou=proof)')).to be_empty
+        expect(everything).to eq(@before)
+      end
 
       it 'restores all that the own tools of the server have saved' do
         Dir.mkdir(saved)

@@ -34,13 +34,17 @@ module Simpkv
         @lock.synchronize { @keyrings[file] ||= Native::Keyring.new(file) }.tap(&:kids)
       end
 
-      private
-
+      # @param store [Store, Object] of a backend
+      # @param settings [Hash{String => Object}] the options of the backend, with `encryption_keys`
+      # @return [EncryptedStore]
+      # @raise [InvalidError, DeniedError] the file of keys cannot be used
       def encrypted(store, settings)
         canonical = LdapAccess.method(:canonical).to_proc if LdapAccess.folds_names?(settings)
         EncryptedStore.new(store, keyring(settings['encryption_keys']), name(settings),
                            mode: settings['encrypt'].to_sym, encrypted_only: settings['encrypted_only'], &canonical)
       end
+
+      private
 
       # @return [String] the name of the backend in the headers of documents
       def name(settings)

@@ -87,6 +87,12 @@ module Simpkv
         settings.key?('encryption_keys')
       end
 
+      # @return [EncryptedStore, nil] what decrypts the documents of a {#raw} backend; nil if none is encrypted
+      # @raise [InvalidError, DeniedError] the file of keys cannot be used
+      def decrypting
+        Layers.encrypted(nil, settings) if encrypted?
+      end
+
       # Opens the store. Checks that a directory has the base entry. The entry may be hidden.
       #
       # @param jobs [Integer, nil] the number of threads that use it at once

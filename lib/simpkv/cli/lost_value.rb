@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/document/stored_form'
+require 'simpkv/cli/output'
 require 'simpkv/native/json_reader'
 
 module Simpkv
@@ -15,19 +16,12 @@ module Simpkv
       private_constant :SECRET, :OBJECT
 
       class << self
-        # @param document [String] as functions read it
-        # @return [String, nil] what is lost; nil if nothing is, and for an encrypted document
-        def why(document)
-          fault(document) || of_content(document)
-        end
-
         # @param document [String]
-        # @return [String, nil] why the document cannot be read
+        # @return [String, nil] why functions cannot read the document; nil also for an encrypted one
         def fault(document)
           return 'its document is empty' if document.empty?
 
-          StoredForm.content(document)
-          nil
+          StoredForm.content(document) && fault_of_times(document)
         rescue MalformedError
           "its document is corrupt (#{Output.count(document.bytesize, 'byte')})"
         end
@@ -43,6 +37,14 @@ module Simpkv
         end
 
         private
+
+        def fault_of_times(document)
+          Versions.log(document)
+          Versions.expired?(document)
+          nil
+        rescue MalformedError => e
+          e.message
+        end
 
         # A document of simpkv has the bytes that its content has in JSON, unless a name is there twice.
         def repeated?(document)

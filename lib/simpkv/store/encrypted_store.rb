@@ -155,14 +155,10 @@ module Simpkv
       end
     end
 
-    # @return [String] no keys
-    def inspect
-      "#<#{self.class.name} #{@backend} #{@below.inspect}>"
-    end
-
-    private
-
+    # @param path [String]
+    # @param raw [String] a document of the store below
     # @return [String] the plain document
+    # @raise [PlainError, MalformedError, DeniedError, InvalidError] as {#get}
     def decrypt(path, raw)
       document = @keyring.decrypt(@backend, @canonical.call(path), raw)
       return document if document
@@ -171,6 +167,13 @@ module Simpkv
       raise PlainError, "the document of '#{path}' is not encrypted, which 'encrypted_only' requires, or the estate: " \
                         "a process with other options may have stored it. Correct them, read it, and run 'simpkv rekey'"
     end
+
+    # @return [String] no keys
+    def inspect
+      "#<#{self.class.name} #{@backend} #{@below.inspect}>"
+    end
+
+    private
 
     def encrypt(path, document)
       @keyring.encrypt(@backend, @canonical.call(path), document)

@@ -5,6 +5,7 @@ require 'simpkv/cli/data_file'
 require 'simpkv/cli/transfer/endpoint'
 require 'simpkv/cli/transfer/export_file'
 require 'simpkv/cli/transfer/plain_export'
+require 'simpkv/cli/transfer/read_check'
 require 'simpkv/cli/progress'
 
 module Simpkv
@@ -21,7 +22,9 @@ module Simpkv
           global keys with -g. FILE is readable by its owner only and appears when it is complete. It contains the values in plain
           text, also those of an encrypted backend, unless --raw is given. With --raw, documents are as they are stored,
           and an encrypted one can be read only under its own key of a backend with the same type and id, as long as its
-          encryption key exists. Refuses an export without keys with 66, unless --allow-empty is given.
+          encryption key exists. Names the keys that functions cannot read, and exits with 65: exports their documents as
+          they are, except encrypted ones that cannot be decrypted, without --raw. Refuses an export without keys with
+          66, unless --allow-empty is given.
 
           With --folder, writes the keys of a folder. With --format, writes the values of one environment, or of the
           global keys, for other programs: hiera makes a file of Hiera, in which app1/url is called app1::url; json an
@@ -80,7 +83,17 @@ module Simpkv
         def write(stream, errors)
           return write_plain(stream, errors) if @format
 
-          ExportFile.write(stream, backend) { |add| each(errors) { |path, document| add.call(path, document) } }
+          check = ReadCheck.new(backend)
+          faults = {}
+          keys = ExportFile.write(stream, backend) do |add|
+            each(errors) do |path, document|
+              add.call(path, document)
+              why = check.fault(path, document)
+              faults[path] = "#{why}: it was exported as it is" if why
+            end
+          end
+          errors.merge!(faults)
+          keys
         end
 
         def write_plain(stream, errors)

@@ -139,24 +139,13 @@ module Simpkv
 
       # @return [String, nil] the reason why functions cannot read the document; it quotes nothing
       def fault_of(document)
-        return ENCRYPTED if encrypted?(document)
-
-        LostValue.fault(document) || fault_of_times(document)
+        encrypted?(document) ? ENCRYPTED : LostValue.fault(document)
       end
 
       def encrypted?(document)
         !Native::Keyring.kid_of(document).nil?
       rescue MalformedError
         false
-      end
-
-      # @return [String, nil] why the times or the history of a document cannot be read
-      def fault_of_times(document)
-        Versions.log(document)
-        Versions.expired?(document)
-        nil
-      rescue MalformedError => e
-        e.message
       end
 
       # The next simpkv::get_or_create replaces them.

@@ -4,7 +4,7 @@ require 'digest/sha2'
 require 'simpkv/cli/transfer/case_policy'
 require 'simpkv/cli/transfer/journal'
 require 'simpkv/cli/transfer/shared_names'
-require 'simpkv/cli/lost_value'
+require 'simpkv/cli/transfer/read_check'
 require 'simpkv/cli/progress'
 require 'simpkv/cli/workers'
 
@@ -18,9 +18,10 @@ module Simpkv
       # The work of a transfer. `targets` has the source's path by the target's. Of its keys, `same` are in the target
       # already, `missing` are not, `differing` have other documents there, and so have `kept`, which stay. `equivalent`
       # are those of `same` that have the same content in other bytes. `unread` has the source's keys that cannot be
-      # read, and why; `lost` has what others have lost: see {LostValue.why}. `shared` has names that would be those of
-      # a key and of a folder: see {SharedNames.find}.
-      Plan = Struct.new(:targets, :same, :missing, :differing, :kept, :equivalent, :unread, :lost, :shared)
+      # read, and why. Of the others, `corrupt` has those whose documents functions cannot read, and `lost` what others
+      # have lost: see {LostValue.of_content}. `shared` has names that would be those of a key and of a folder: see
+      # {SharedNames.find}.
+      Plan = Struct.new(:targets, :same, :missing, :differing, :kept, :equivalent, :unread, :corrupt, :lost, :shared)
 
       # The largest number of keys in a batch.
       BATCH = 256
@@ -38,7 +39,9 @@ module Simpkv
       # @param roots [Array<String>] paths of folders: only what is below these
       # @param capitals [CasePolicy]
       # @param jobs [Integer] the number of threads
-      def initialize(source, target, roots, capitals, jobs)
+      # @param check [ReadCheck, nil] of the target; nil for {roll_back}
+      def initialize(source, target, roots, capitals, jobs, check = nil)
+        @check = check
         @source = source
         @target = target
         @roots = roots
@@ -57,15 +60,16 @@ module Simpkv
       # @raise [Failure, Simpkv::Error]
       def plan(keep: false)
         unread = {}
+        corrupt = {}
         lost = {}
         digests = digests(@source, 'reading the source', @roots, unread) do |path, document|
-          why = LostValue.why(document)
-          lost[path] = why if why
+          note(path, document, corrupt, lost)
         end
         targets = @capitals.targets(digests.keys)
         @digests = targets.transform_values { |path| digests.fetch(path) }
         there = digests(@target, 'reading the target', @roots)
         sorted_out(targets, there, keep, unread).tap do |plan|
+          plan.corrupt = corrupt
           plan.lost = lost
           plan.shared = shared_names(plan, there)
         end
@@ -113,6 +117,14 @@ module Simpkv
       end
 
       private
+
+      def note(path, document, corrupt, lost)
+        why = @check.fault(path, document)
+        return corrupt[path] = why if why
+
+        why = LostValue.of_content(document)
+        lost[path] = why if why
+      end
 
       def shared_names(plan, there)
         above = @target.keys_of(@roots.flat_map { |root| SharedNames.above(root) }.uniq)

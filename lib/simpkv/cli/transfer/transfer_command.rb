@@ -22,7 +22,8 @@ module Simpkv
         in plain text, and only its owner can read it. At the end, reads both ends again and compares them byte for
         byte. After a kill, --resume continues. --rollback JOURNAL undoes all changes, except keys that were changed
         since and new folders. If the target refuses capital letters, lists keys with such names and refuses to store
-        them, unless --capitals is skip or lower. Stores no empty folders.
+        them, unless --capitals is skip or lower. Stores no empty folders. Stores documents that functions cannot read
+        as they are, names them, and exits with 65, also if all others are stored.
       TEXT
 
       private
@@ -58,17 +59,23 @@ module Simpkv
         began = Clock.now
         capitals = CasePolicy.new(target, @capitals)
         to = Endpoint.new(target, @jobs, @dry ? :either : :target)
-        work = Transfer.new(source, to, roots, capitals, @jobs)
+        work = Transfer.new(source, to, roots, capitals, @jobs, ReadCheck.new(target))
         plan = work.plan(keep: @existing == 'keep')
         check_plan(plan, capitals, source, target)
-        facts = planned(plan, capitals)
-        return output.facts(facts) if @dry
+        header = { 'target' => target.address, 'source' => source.title }
+        facts, wrong = @dry ? [{}, plan.unread] : stored(work, plan, header, began)
+        output.facts(planned(plan, capitals).merge(facts))
+        report(plan.corrupt.transform_values { |why| "#{why}: it is stored as it is" }.merge(wrong))
+      end
 
-        file = carried_out(work, plan, 'target' => target.address, 'source' => source.title)
-        wrong = work.verify(plan)
-        wrong = plan.unread.merge(work.failures, wrong)
-        output.facts(facts.merge(outcome(work, wrong, file, began)))
-        report(wrong)
+      # Stores the keys, and reads both ends again.
+      #
+      # @return [Array(Hash, Hash{String => String})] the facts, and by path what is wrong
+      def stored(work, plan, header, began)
+        file = carried_out(work, plan, header)
+        wrong = plan.unread.merge(work.failures, work.verify(plan))
+        [{ 'stored' => work.stored, 'failed' => work.failures.length, 'verified' => wrong.empty?,
+           'seconds' => (Clock.now - began).round(2), 'journal' => file }, wrong]
       end
 
       def check_plan(plan, capitals, source, target)
@@ -154,12 +161,7 @@ module Simpkv
         { 'keys' => plan.targets.length, 'unchanged' => plan.same.length, 'to store' => plan.missing.length,
           'to replace' => plan.differing.length, 'kept' => plan.kept.length,
           'left out for capitals' => capitals.affected.length - (capitals.affected & plan.targets.values).length,
-          'cannot be read' => plan.unread.length }
-      end
-
-      def outcome(work, wrong, file, began)
-        { 'stored' => work.stored, 'failed' => work.failures.length, 'verified' => wrong.empty?,
-          'seconds' => (Clock.now - began).round(2), 'journal' => file }
+          'cannot be read' => plan.unread.length, 'corrupt' => plan.corrupt.length }
       end
     end
   end
