@@ -214,6 +214,40 @@ RSpec.describe 'The pages of keys' do
       expect(File.read(audit_file) + service.log).not_to include('pl4nted')
     end
 
+    # A click on the button of this form replaced the value by an empty text.
+    it 'store an empty text only if a person enters one' do
+      client.put('/v1/keys/a', 'value' => 'pl4nted', 'metadata' => { 'owner' => 'dba' })
+      %w[text base64].product(['', "\r\n"]).each do |format, value|
+        next if [format, value] == ['text', "\r\n"]
+
+        fields = entered.merge('format' => format, 'value' => value, 'metadata' => '{"owner":"me"}')
+        refused = send_page('/keys/a?do=edit', '/keys/a?do=save', fields)
+        expect(refused).to have_attributes(status: 400, body: include('the field for the value is empty', '&quot;me'))
+        expect(send_page('/keys/?do=new', '/keys/?do=new', fields.merge('name' => 'b')).status).to eq(400)
+      end
+      expect(stored('a')).to include('value' => 'pl4nted', 'metadata' => { 'owner' => 'dba' })
+      meant = entered.merge('format' => 'json', 'value' => '""')
+      expect(address(send_page('/keys/a?do=edit', '/keys/a?do=save', meant))).to include('done=stored')
+      expect(stored('a')['value']).to eq('')
+      form = submit('/keys/a', '/keys/a?do=edit')
+      expect(CGI.unescapeHTML(form.body)).to match(/value="json" checked.*<textarea id="value"[^>]*>\n""</m)
+    end
+
+    # `*` stands for any document: what another person had stored meanwhile was lost.
+    it 'take no condition that holds for every value' do
+      %w[old theirs].each { |value| client.put('/v1/keys/a', 'value' => value, 'history' => 1) }
+      ['*', ' * ', "#{client.get('/v1/keys/a').headers['etag']}, \"x\""].each do |etag|
+        fields = entered.merge('value' => 'mine', 'etag' => etag, 'version' => '-1')
+        %w[save delete restore].each do |name|
+          expect(submit('/keys/a', "/keys/a?do=#{name}", fields)).to have_attributes(
+            status: 400, body: include('which value it is about')
+          )
+        end
+      end
+      expect(submit('/keys/a', '/keys/a?do=delete')).to have_attributes(status: 412)
+      expect(stored('a')['value']).to eq('theirs')
+    end
+
     it 'show markup in values, metadata, names and forms as text' do
       markup = ['<script>alert(1)</script>', %("><img src=x onerror=alert(1)>), "</textarea>\u202e</pre>"]
       client.put('/v1/keys/a', 'value' => markup, 'metadata' => markup.to_h { |text| [text, text] })

@@ -6,6 +6,10 @@ module Simpkv
       module Keys
         # The requests of the pages about one place.
         class Client
+          # One entity tag. With `*` or a list of tags, a form would replace what its page has not shown.
+          ETAG = /\A"[^"]*"\z/.freeze
+          private_constant :ETAG
+
           # @param api [Api]
           # @param place [Place]
           def initialize(api, place)
@@ -44,18 +48,17 @@ module Simpkv
           # @param data [Hash] the body
           # @param etag [String] of the document to replace; empty if there must be none, or one that has expired
           # @return [Api::Answer]
-          # @raise [Problem] 412: another document is stored
+          # @raise [Problem] 412: another document is stored; 400: this is no entity tag
           def put(data, etag)
-            condition = etag.empty? ? { 'HTTP_IF_NONE_MATCH' => '*' } : { 'HTTP_IF_MATCH' => etag }
+            condition = etag.empty? ? { 'HTTP_IF_NONE_MATCH' => '*' } : match(etag)
             @api.request('PUT', @place.api_path, query: @place.scope, data: data, headers: condition)
           end
 
           # @param etag [String] of the document to delete; empty for whatever is stored
           # @return [void]
-          # @raise [Problem] 412: another document is stored
+          # @raise [Problem] as {#put}
           def delete(etag)
-            condition = etag.empty? ? {} : { 'HTTP_IF_MATCH' => etag }
-            @api.request('DELETE', @place.api_path, query: @place.scope, headers: condition)
+            @api.request('DELETE', @place.api_path, query: @place.scope, headers: etag.empty? ? {} : match(etag))
           end
 
           # Deletes the folder with all that is below it.
@@ -77,6 +80,13 @@ module Simpkv
           end
 
           private
+
+          def match(etag)
+            return { 'HTTP_IF_MATCH' => etag } if etag.match?(ETAG)
+
+            raise Problem.new(400, 'the form does not say which value it is about: load the page again. Nothing was ' \
+                                   'changed')
+          end
 
           # @return [Api::Answer] the same
           def told(answer)

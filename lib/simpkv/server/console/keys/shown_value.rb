@@ -56,8 +56,10 @@ module Simpkv
             value.is_a?(String) && visible?(value) ? 'text' : 'json'
           end
 
-          # A form changes the ends of lines, and nobody sees other control characters.
+          # A form changes the ends of lines, and nobody sees other control characters, or an empty text.
           def visible?(text)
+            return false if text.empty?
+
             text = text.delete("\t")
             UnsafeCharacters.escaped(text) == text
           end

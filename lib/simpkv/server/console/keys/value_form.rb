@@ -70,7 +70,7 @@ module Simpkv
           end
 
           # @return [Hash{String => Object}] for the API
-          # @raise [Problem] a field cannot be read
+          # @raise [Problem] a field cannot be read, or there is no value
           def body
             { 'value' => entered_value, 'encoding' => ('base64' if format == 'base64'),
               'sensitive' => (true unless sensitive.empty?), 'metadata' => entered_metadata,
@@ -100,7 +100,16 @@ module Simpkv
             nil
           end
 
+          # A form that hides the value begins with an empty field: nobody means an empty value by that.
           def entered_value
+            entered = converted_value
+            return entered if format == 'json' || !entered.empty?
+
+            raise Problem.new(400, 'the field for the value is empty: nothing was stored. To store an empty text, ' \
+                                   'choose JSON, and enter ""')
+          end
+
+          def converted_value
             case format
             when 'text' then value.gsub("\r\n", "\n")
             when 'base64' then value.gsub(/\s/, '')
