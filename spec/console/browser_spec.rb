@@ -46,6 +46,19 @@ RSpec.describe 'The console in a browser', needs: :cext do
       expect(walk(&:faults).join("\n")).to eq('')
     end
 
+    # The table of nodes had 194 kB, and each link of a page repeated parameters that mean nothing.
+    it 'has pages of 100 kB at most with the most rows, whatever else their addresses have' do
+      headers = "HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\nConnection: close\r\n\r\n"
+      queries = %w[nodes reports facts resources events].map { |entity| "/query?query=#{entity}%7B%7D" }
+      bodies = [*SampleConsole.paths, *queries].to_h do |path|
+        rows = path.start_with?('/query') ? 100 : 200
+        address = "#{path}#{path.include?('?') ? '&' : '?'}limit=#{rows}&unknown=#{'x' * 5000}"
+        [path, @console.service.client('tcp').exchange("GET #{address} #{headers}").body]
+      end
+      expect(bodies.transform_values(&:bytesize).select { |_, bytes| bytes > 100_000 }).to eq({})
+      expect(bodies.select { |_, body| body.include?('xxx') || body.include?('must be a whole number') }.keys).to eq([])
+    end
+
     it 'shows the value of a key, and a form with it, after a button was pressed only' do
       secret = 'k3y-of-the-shop-3'
       { 'show' => 'pre', 'edit' => 'textarea[name=value]' }.each do |name, place|

@@ -150,6 +150,19 @@ RSpec.describe 'The pages of the console' do
     expect(service.log).not_to include('internal error')
   end
 
+  # They were replaced by others without a word.
+  it 'refuse numbers of rows that there cannot be, and say which there are' do
+    paths = %w[/nodes?status=never /keys/]
+    { 'offset' => %w[-1 1000000000 x 1.5], 'limit' => %w[-1 0 201 99999999999] }.each do |name, numbers|
+      paths.product(numbers).each do |path, number|
+        answer = page("#{path}#{path.include?('?') ? '&' : '?'}#{name}=#{number}")
+        expect([path, number, answer.status]).to eq([path, number, 400])
+        expect(text(answer)).to include("the parameter '#{name}' must be a whole number from")
+      end
+    end
+    expect(page('/keys/?limit=&offset=')).to have_attributes(status: 200)
+  end
+
   # @return [Array<String>] those that the source reads, and one that it does not
   def parameters
     sources = Dir[File.expand_path('../../lib/simpkv/server/console/**/*.rb', __dir__)].map { |file| File.read(file) }

@@ -73,7 +73,7 @@ class FormPages
 
   def change_key(&block)
     store(1)
-    @browser.visit("/keys/#{KEY}?do=edit")
+    @browser.visit("/keys/#{KEY}?do=edit").fill('textarea[name=value]', @text)
     store(2)
     send_form('form[action$="do=save"] button', /Somebody else has changed this key.*Replace what somebody/m, &block)
     @browser.visit("/keys/#{KEY}?do=delete")

@@ -9,9 +9,6 @@ module Simpkv
         # The pages, by path.
         TABS = { '/access' => 'Users', '/access/roles' => 'Roles', '/access/bindings' => 'Bindings',
                  '/access/explain' => 'Who may do what', '/access/plan' => 'Plan' }.freeze
-        # Rows of a page: by default, and at most.
-        ROWS = 50
-        ROWS_MAX = 500
         # Names, prefixes or notes that a cell has.
         CELL = 20
         # Lines of a plan.
@@ -62,8 +59,7 @@ module Simpkv
         return access_view('missing', found) if missing?(found)
 
         rows = found[section]
-        offset = number('offset', 0, 0..nil)
-        limit = number('limit', Access::ROWS, 1..Access::ROWS_MAX)
+        offset, limit = window
         access_view(section, found, rows: rows[offset, limit] || [], total: rows.length, offset: offset, limit: limit,
                                     declared: found.values_at('users', 'roles', 'bindings').any?(&:any?))
       end

@@ -59,7 +59,7 @@ module Simpkv
         def confirmed
           deed, time, signature = given(DONE).split('.')
           request.GET.delete(DONE)
-          return unless signature && OpenSSL.secure_compare(signature, signature(deed, time, here))
+          return unless signature && OpenSSL.secure_compare(signature, signature(deed, time, address(request.GET)))
 
           deed if Time.now.to_i - time.to_i <= CONFIRMED
         end

@@ -15,11 +15,9 @@ module Simpkv
         UNITS = { 'day' => 86_400, 'hour' => 3600, 'minute' => 60, 'second' => 1 }.freeze
         # The statuses of nodes and reports that have a color of their own.
         STATUSES = %w[failed changed unchanged noop unseen never].freeze
-        # Of a number in a query.
-        MOST = 999_999_999
         # Bytes of an address in a table of which there are many.
         LINK = 600
-        private_constant :UNITS, :STATUSES, :MOST, :LINK
+        private_constant :UNITS, :STATUSES, :LINK
 
         # @param text [Object]
         # @return [String] HTML
@@ -34,9 +32,15 @@ module Simpkv
           Api.path(*segments) + (given.empty? ? '' : "?#{Rack::Utils.build_query(given)}")
         end
 
-        # @return [String] the address of this page with other parameters; nil removes one
+        # @return [String] the address of this page with other parameters; nil removes one. Of the parameters of the
+        #   request, it has those that the page has read by {#given}: a link repeats nothing that means nothing
         def here(**changes)
-          query = request.GET.merge(changes.transform_keys(&:to_s)).compact
+          address(request.GET.slice(*@read).merge(changes.transform_keys(&:to_s)).compact)
+        end
+
+        # @param query [Hash{String => Object}]
+        # @return [String] the address of this page with these parameters
+        def address(query)
           path = Api.path(*env.fetch(Gate::SEGMENTS))
           path += '/' if request.path_info.end_with?('/')
           query.empty? ? path : "#{path}?#{Rack::Utils.build_query(query)}"
@@ -104,6 +108,7 @@ module Simpkv
         # @return [String] what it is; empty for nothing
         # @raise [Problem] it is no text
         def given(name)
+          @read = [*@read, name]
           value = request.GET[name]
           return value.to_s if value.nil? || value.is_a?(String)
 
@@ -113,11 +118,14 @@ module Simpkv
         # @param name [String] of a parameter of the query
         # @param default [Integer]
         # @param range [Range<Integer>]
-        # @return [Integer] it, in this range
-        # @raise [Problem] see {#given}
+        # @return [Integer] it; the default if it is empty
+        # @raise [Problem] it is no whole number of this range
         def number(name, default, range)
           text = given(name)
-          text.match?(/\A\d{1,9}\z/) ? Integer(text, 10).clamp(range.begin, range.end || MOST) : default
+          return default if text.empty?
+
+          Coercion.convert(range, text) ||
+            raise(Problem.new(400, "the parameter '#{name}' must be #{Coercion.needed(range)}"))
         end
 
         private

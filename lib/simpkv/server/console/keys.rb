@@ -22,12 +22,9 @@ module Simpkv
       KEY_DEEDS = { 'created' => 'The key is stored. It is new.', 'stored' => 'The value is stored.',
                     'restored' => 'The earlier value is the current one now.', 'deleted' => 'The key is deleted.',
                     'folder_deleted' => 'The folder is deleted, with all that was below it.' }.freeze
-      # Rows of a folder on a page.
-      KEY_ROWS = 50
-      KEY_ROWS_MAX = 200
       # What the API raises.
       KEY_ERRORS = [Problem, Error, ConfigError].freeze
-      private_constant :FOLDER_PAGES, :KEY_PAGES, :KEY_DEEDS, :KEY_ROWS, :KEY_ROWS_MAX, :KEY_ERRORS
+      private_constant :FOLDER_PAGES, :KEY_PAGES, :KEY_DEEDS, :KEY_ERRORS
 
       hash_branch('', 'keys') do |r|
         at('/keys/{path}')
@@ -76,7 +73,7 @@ module Simpkv
       end
 
       def folder_page
-        shown = { offset: number('offset', 0, 0..), limit: number('limit', KEY_ROWS, 1..KEY_ROWS_MAX) }
+        shown = %i[offset limit].zip(window).to_h
         filter = key_parameter('filter')
         list = @keys.folder(**shown, filter: filter, expired: true)
         keys_view(folder_title, 'keys_folder', list: list, rows: folder_rows(list), filter: filter,

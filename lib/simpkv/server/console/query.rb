@@ -10,11 +10,13 @@ module Simpkv
   module Server
     # Queries in PQL.
     class Console
+      # Rows of an answer on a page. They may have many columns.
+      QUERY_ROWS_MAX = 100
       # Rows of an answer in CSV, which the service holds in memory.
       QUERY_CSV_ROWS = 10_000
       # The default of the option.
       QUERY_SECONDS = Config.server({}).fetch('query_seconds')
-      private_constant :QUERY_CSV_ROWS, :QUERY_SECONDS
+      private_constant :QUERY_ROWS_MAX, :QUERY_CSV_ROWS, :QUERY_SECONDS
 
       hash_branch('', 'query') do |r|
         r.is { r.get { query_page } }
@@ -34,7 +36,7 @@ module Simpkv
 
       # @return [Array(Rows::Page, QueryMistake)] one is nil
       def query_answer(query)
-        offset, limit = window
+        offset, limit = window(max: QUERY_ROWS_MAX)
         found = query_rows(query, limit, offset)
         [Rows::Page.new(found.rows, found.total, offset, limit), nil]
       rescue Problem, Error, ConfigError => e

@@ -5,9 +5,11 @@ module Simpkv
     class Console < Roda
       # Pages of rows of the index of queries.
       module Rows
-        # Rows of a page: by default, and at most.
+        # Rows of a page: by default, and at most, so that no page has more than 100 kB.
         SIZE = 50
-        SIZE_MAX = 500
+        SIZE_MAX = 200
+        # Of the first row.
+        OFFSETS = (0..999_999_999).freeze
 
         # - `rows`: those of this page
         # - `total`: the number of rows of all pages
@@ -36,8 +38,9 @@ module Simpkv
         end
 
         # @return [Array(Integer, Integer)] the first row and the number of rows that this page is asked for
-        def window(size = SIZE)
-          [number('offset', 0, 0..nil), number('limit', size, 1..SIZE_MAX)]
+        # @raise [Problem] a parameter is wrong
+        def window(size = SIZE, max: SIZE_MAX)
+          [number('offset', 0, OFFSETS), number('limit', size, 1..max)]
         end
 
         # @param field [String]

@@ -109,8 +109,7 @@ module Simpkv
         all = rules_of_store.each_with_index.map { |rule, index| rule.merge('number' => index + 1) }
         choice = %w[phase scope q].to_h { |name| [name, given(name)] }
         rules = chosen_rules(all, choice)
-        offset = number('offset', 0, 0..nil)
-        limit = number('limit', Rules::ROWS, 1..Rules::ROWS_MAX)
+        offset, limit = window
         page('Rules', 'rules', rules: rules[offset, limit] || [], all: all, choice: choice, total: rules.length,
                                offset: offset, limit: limit, phases: Inspection::Rules::Definition::PHASES,
                                scopes: all.map { |rule| rule['scope'] }.compact.uniq.sort, may: rule_additions,

@@ -5,9 +5,6 @@ module Simpkv
     class Console < Roda
       # What the pages of rules have in common.
       module Rules
-        # Rows of a page: by default, and at most.
-        ROWS = 50
-        ROWS_MAX = 200
         # The fields of a rule that a list shows.
         LISTED = %w[uuid description scope priority phase sensitive built_in].freeze
         # Characters of the arguments of a step, and of the text of a rule.
