@@ -6,8 +6,9 @@ require_relative 'command_helper'
 RSpec.describe 'simpkv export --format' do
   include_context 'with keys in files'
 
-  def export(*arguments)
-    simpkv('export', '--format', *arguments)
+  def export(format, *arguments)
+    arguments += ['--prefix', ''] if format == 'env' && !arguments.include?('--prefix')
+    simpkv('export', '--format', format, *arguments)
   end
 
   def plant(key, value, sensitive: false)
@@ -82,11 +83,22 @@ RSpec.describe 'simpkv export --format' do
     expect(YAML.safe_load(outcome.out)['lookup_options']).to eq('token' => { 'convert_to' => 'Sensitive' })
   end
 
-  it 'leaves out variables that a shell obeys' do
-    names = %w[ps1 home uid optind lc_all rubyopt]
-    names.each { |name| simpkv!('put', "shell/#{name}", 'x') }
+  # A key git/ssh_command set the program that git starts.
+  it 'leaves out variables that a shell or another program obeys' do
+    names = %w[ps1 home uid optind lc_all rubyopt git/ssh_command git_pager bash_env env fpath ld_audit editor manpager
+               perl5db pythonwarnings _java_options jdk_java_options https_proxy ssl_cert_file ldaptls_reqcert facter_x
+               simpkv_config rsync_rsh glibc_tunables prompt_command gem_path sudo_askpass tmpdir]
+    names.each { |name| plant("shell/#{name}", 'x') }
     outcome = export('env', '--folder', 'shell', '--allow-empty')
-    expect([outcome.code, outcome.out, outcome.err.scan('that a shell obeys').length]).to eq([65, '', names.length])
+    expect([outcome.code, outcome.out]).to eq([65, ''])
+    expect(outcome.err.scan(%r{shell/(\S+)': '[A-Z0-9_]+' is a variable .* obeys: another --prefix}).flatten)
+      .to match_array(names)
+    expect(export('env', '--folder', 'shell/git', '--prefix', 'git_').err).to include("'GIT_SSH_COMMAND' is a variable")
+    expect(export('env', '--folder', 'shell', '--prefix', 'app1_').out.lines.length).to eq(names.length)
+  end
+
+  it 'needs a prefix for env, which may be empty' do
+    expect(simpkv('export', '--format', 'env').to_a).to match(['', /env needs --prefix TEXT, such as APP1_, /, 64])
   end
 
   it 'leaves out what a form cannot hold, and names it' do
@@ -104,7 +116,7 @@ RSpec.describe 'simpkv export --format' do
     expect(outcome.out + outcome.err).not_to include('pl4nted')
     expect(outcome.code).to eq(65)
     expect(outcome.err.scan(%r{production/(.*?)': (.*)}).to_h).to match(
-      'bytes' => /bytes/, 'nul' => /U\+0000/, 'path' => /'PATH' is a variable that a shell obeys/,
+      'bytes' => /bytes/, 'nul' => /U\+0000/, 'path' => /'PATH' is a variable that a shell or another program obeys/,
       'ld_preload' => /obeys/, '1' => /no name of a variable/, 'a-b' => /2 keys would be called 'A_B'/,
       'a.b' => /2 keys/, 'time' => /type of Puppet/, 'broken' => /Failed to deserialize/
     )

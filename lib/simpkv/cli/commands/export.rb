@@ -28,9 +28,10 @@ module Simpkv
 
           With --folder, writes the keys of a folder. With --format, writes the values of one environment, or of the
           global keys, for other programs: hiera makes a file of Hiera, in which app1/url is called app1::url; json an
-          object; env lines APP1_URL='...' for a shell. Names are relative to the folder. These have no metadata, and
-          simpkv import does not read them. Names the keys that cannot be written so, and leaves them out: Sensitive
-          values, unless --show-secrets is given, bytes, and names that become equal. Exits with 65 then.
+          object; env lines APP1_URL='...' for a shell, whose names begin with --prefix. Names are relative to the
+          folder. These have no metadata, and simpkv import does not read them. Names the keys that cannot be written
+          so, and leaves them out: Sensitive values, unless --show-secrets is given, bytes, names that become equal, and
+          variables that a shell or another program obeys, such as PATH and GIT_SSH_COMMAND. Exits with 65 then.
         TEXT
         EXAMPLES = {
           'simpkv export site.jsonl' => 'Everything',
@@ -63,13 +64,18 @@ module Simpkv
           end
           parser.on('--folder FOLDER', 'only the keys of a folder') { |folder| @folder = folder }
           parser.on('--show-secrets', 'with hiera, json and env: write Sensitive values too') { @reveal = true }
-          parser.on('--prefix TEXT', 'with env: the beginning of the names') { |text| @prefix = text }
+          parser.on('--prefix TEXT', "with env: the beginning of the names; '' for none") { |text| @prefix = text }
           parser.on('--allow-empty', 'write an export without keys') { @allow_empty = true }
         end
 
         def check_format
           raise Failure.new('--raw is for the format simpkv', Failure::USAGE) if @raw && @format
-          raise Failure.new('--prefix is for the format env', Failure::USAGE) if @prefix && @format != 'env'
+          return if @prefix.nil? == (@format != 'env')
+          raise Failure.new('--prefix is for the format env', Failure::USAGE) if @prefix
+
+          raise Failure.new('--format env needs --prefix TEXT, such as APP1_, with which each name begins: a key ' \
+                            "could set a variable that a program obeys. With --prefix '', only known ones are left out",
+                            Failure::USAGE)
         end
 
         # The formats of other programs have the keys of one environment.

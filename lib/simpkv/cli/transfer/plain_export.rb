@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/output'
+require 'simpkv/cli/transfer/variable_name'
 
 module Simpkv
   module Cli
@@ -11,15 +12,6 @@ module Simpkv
       class Unfit < StandardError; end
 
       FORMATS = %w[hiera json env].freeze
-
-      # Variables that a shell, the dynamic loader or an interpreter obeys, or does not let a program set.
-      OBEYED = /\A(
-        PATH|HOME|IFS|ENV|CDPATH|PS\d|SHELL.*|PROMPT_.*|BASH.*|E?UID|PPID|GROUPS|DIRSTACK|OPT(IND|ARG|ERR)|HIST.*|
-        MAIL.*|TMOUT|GLOBIGNORE|EXECIGNORE|FIGNORE|FUNCNEST|INPUTRC|LINENO|LANG.*|LC_.*|LD_.*|GCONV_PATH|
-        RUBY(OPT|LIB)|PERL5(OPT|LIB)|PYTHON(PATH|HOME|STARTUP)|NODE_OPTIONS
-      )\z/x.freeze
-      NAME = /\A[A-Z_][A-Z0-9_]*\z/.freeze
-      private_constant :OBEYED, :NAME
 
       # @param format [String] one of {FORMATS}
       # @param root [String] the path of the folder to which the names are relative
@@ -81,11 +73,8 @@ module Simpkv
         return key.gsub('/', '::') if @format == 'hiera'
         return key unless @format == 'env'
 
-        name = "#{@prefix}#{key}".upcase.gsub(/[^A-Z0-9_]/, '_')
-        raise Unfit, "'#{name}' is no name of a variable: --prefix puts a word before it" unless name.match?(NAME)
-        raise Unfit, "'#{name}' is a variable that a shell obeys: --prefix puts a word before it" if name.match?(OBEYED)
-
-        name
+        name, why = VariableName.of(key, @prefix)
+        why ? raise(Unfit, why) : name
       end
 
       # @return [Object] the value without types of Puppet; the whole value may be bytes
