@@ -374,10 +374,18 @@ RSpec.describe 'The pages of keys' do
       cert, key = certificates.issue('127.0.0.1')
       { 'tls_cert' => cert, 'tls_key' => key, 'tls_ca' => certificates.cacert,
         'rights' => [{ 'certname' => 'reader.example.com', 'methods' => ['GET'], 'environments' => ['dev'],
-                       'paths' => ['/v1/keys/app1', '/v1/keys/app1/**'] }] }
+                       'paths' => ['/v1/keys/app1', '/v1/keys/app1/**'] },
+                     { 'certname' => 'writer.example.com', 'methods' => %w[GET PUT],
+                       'paths' => ['/v1/keys/', '/v1/keys/app1/', '/v1/keys/app1/db_*'] }, *example] }
     end
+    # The rights of docs/console.md.
+    let(:example) do
+      page = File.read(File.expand_path('../../docs/console.md', __dir__))
+      YAML.safe_load(page[/^ *server:\n *bind:[^\n]*\n *rights:\n.*?(?=^ *```)/m]).dig('server', 'rights')
+    end
+    let(:name) { 'reader.example.com' }
     let(:browser) do
-      cert, key = certificates.issue(subject: 'reader.example.com', names: nil)
+      cert, key = certificates.issue(subject: name, names: nil)
       service.client('ssl', ca: certificates.cacert, cert: cert, key: key)
     end
 
@@ -387,7 +395,7 @@ RSpec.describe 'The pages of keys' do
       %w[dev production].each { |name| client.put("/v1/keys/app1/a?environment=#{name}", 'value' => "pl4nted-#{name}") }
       expect(text(page('/keys/app1/?environment=dev')))
         .to include('a key', 'Which environments and backends there are is not shown')
-      ['/keys/app1/', '/keys/app1/a', '/keys/?environment=dev', '/keys/app1/a?global=true'].each do |path|
+      ['/keys/app1/', '/keys/app1/a', '/keys/app1/a?global=true'].each do |path|
         expect(page(path)).to have_attributes(status: 403, body: include('name="environment"'))
       end
       at = '/keys/app1/a?environment=dev'
@@ -396,12 +404,47 @@ RSpec.describe 'The pages of keys' do
       expect(links(page(at)).grep(/do=/)).to eq([])
       %w[edit delete restore].each { |name| expect(page("#{at}&do=#{name}").status).to eq(403) }
       expect(text(page('/keys/app1/?environment=dev'))).to include('Deleting this folder needs the right to DELETE')
-      expect(text(page('/keys/app1/?environment=dev&do=new'))).to include('a right to PUT its path, such as /v1/keys/')
+      # Everybody had the link to a new key, and the page of the menu was an error without a way on.
+      expect(links(page('/keys/'))).to include('/keys/app1/?environment=dev').and all(satisfy { |a| a !~ /do=/ })
+      expect(page('/keys/')).to have_attributes(status: 200, body: include('reader.example.com may not GET /v1/keys/'))
+      expect(page('/keys/app1/?environment=dev&do=new')).to have_attributes(
+        status: 403, body: include('reader.example.com may not PUT /v1/keys/app1/** in the environment dev')
+      )
       expect(text(submit(at, "#{at}&do=show"))).to include('pl4nted-dev')
       refused = submit(at, "#{at}&do=save", entered.merge('value' => 'mine', 'etag' => '"x"'))
       expect(refused).to have_attributes(status: 403, body: include('mine'))
       expect(send_page("#{at}&do=delete", "#{at}&do=delete").status).to eq(403)
       expect(client.get('/v1/keys/app1/a?environment=dev').data['value']).to eq('pl4nted-dev')
+    end
+
+    context 'of which some are for a part of the names' do
+      let(:name) { 'writer.example.com' }
+
+      it 'offer a form for a new key, and say that not every name will do' do
+        client.put('/v1/keys/app1/a', 'value' => 1)
+        %w[/keys/ /keys/app1/].each { |path| expect(links(page(path)).grep(/do=new/).length).to eq(1) }
+        expect(text(page('/keys/app1/?do=new'))).to include('Not every name will do: writer.example.com may PUT some')
+        address(send_page('/keys/app1/?do=new', '/keys/app1/?do=new', entered.merge('name' => 'db_x', 'value' => '1')))
+        refused = send_page('/keys/app1/?do=new', '/keys/app1/?do=new', entered.merge('name' => 'y', 'value' => 'mine'))
+        expect(refused).to have_attributes(status: 403, body: include('mine'))
+      end
+    end
+
+    context 'as docs/console.md has them' do
+      let(:name) { 'alice.people.example.com' }
+
+      # The example lacked /v1/backends.
+      it 'are enough for all pages but those of access rights, and for the keys of one folder' do
+        client.put('/v1/keys/app1/a', 'value' => 'pl4nted')
+        client.put('/v1/keys/other/a', 'value' => 'pl4nted')
+        %w[/ /nodes /facts /resources /rules /keys/app1/ /keys/app1/a].each do |path|
+          expect([path, text(page(path))]).not_to include(include('does not allow it').or(include('not shown:')))
+        end
+        expect(links(page('/keys/'))).to include('/keys/app1/?environment=production')
+        %w[/access /keys/other/ /keys/other/a].each { |path| expect(page(path).status).to eq(403) }
+        address(send_page('/keys/app1/?do=new', '/keys/app1/?do=new', entered.merge('name' => 'b', 'value' => '1')))
+        address(send_page('/keys/app1/b?do=delete', '/keys/app1/b?do=delete'))
+      end
     end
   end
 

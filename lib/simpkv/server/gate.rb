@@ -49,9 +49,14 @@ module Simpkv
       def admit(env)
         identify(env)
         caller, method, path = env.values_at(CALLER, 'REQUEST_METHOD', 'PATH_INFO')
-        return if @rights.call.allow?(caller, method, path)
+        return if rights.allow?(caller, method, path)
 
-        raise Problem.new(403, "#{caller} may not #{method} #{path}: #{Rights.lacking(caller)}")
+        raise Problem.new(403, Rights.refusal(caller, method, path))
+      end
+
+      # @return [Rights]
+      def rights
+        @rights.call
       end
 
       # As {#admit}, for a request that needs no right.

@@ -27,10 +27,30 @@ module Simpkv
       GLOBAL = 'globals'
 
       Right = Struct.new(:kind, :name, :verbs, :paths, :environments, :backends)
-      # A regular expression, and whether it matches all paths below one that it matches.
-      Path = Struct.new(:pattern, :below) do
+      # A path as it is written, and whether it stands for all paths below, too.
+      Path = Struct.new(:text, :below) do
+        def initialize(text)
+          super(text.delete_suffix('/**'), text.end_with?('/**'))
+          @pattern = /\A#{glob(self.text)}#{'(?:/.*)?' if below}\z/m
+          @parts = self.text.split('/').map { |part| /\A#{glob(part)}\z/m }
+        end
+
         def cover?(path, with_all_below)
-          pattern.match?(path) && (below || !with_all_below)
+          @pattern.match?(path) && (below || !with_all_below)
+        end
+
+        # @return [Boolean] whether it covers a path below the folder
+        def reach?(folder)
+          names = folder.split('/')
+          return false unless below || @parts.length > names.length
+
+          @parts.zip(names).all? { |part, name| name.nil? || part.match?(name) }
+        end
+
+        private
+
+        def glob(text)
+          text.split('*', -1).map { |word| Regexp.escape(word) }.join('[^/]*')
         end
       end
       private_constant :MEMBERS, :READS, :QUERIES, :NEED_WRITE, :Right, :Path
@@ -41,6 +61,14 @@ module Simpkv
         return "over a loopback port, only '--local-write' of simpkv serve allows it" if caller.kind == :local
 
         "'rights' of 'server' does not allow it"
+      end
+
+      # @param caller [Caller]
+      # @param method [String]
+      # @param what [String] such as a path
+      # @return [String] the message of a refused request
+      def self.refusal(caller, method, what)
+        "#{caller} may not #{method} #{what}: #{lacking(caller)}"
       end
 
       # @param list [Array<Hash>] see above
@@ -103,6 +131,31 @@ module Simpkv
       end
 
       # @param caller [Caller]
+      # @param method [String]
+      # @param folder [String] the path of a folder of keys
+      # @param environment [String, nil] as for {#keys?}
+      # @param backend [String, nil] the name of their backend; nil for any
+      # @return [Boolean] whether the caller may send such a request for a key below the folder, if there is one of a
+      #   suitable name
+      def below?(caller, method, folder, environment, backend)
+        return true if caller.owner?
+        return local?(method, folder) if caller.kind == :local
+
+        limits = [[:environments, environment || GLOBAL], *([[:backends, backend]] if backend)]
+        limited(rights_of(caller, method) { |path| path.reach?(folder) }, limits).any?
+      end
+
+      # @param caller [Caller]
+      # @return [Array<Array>] for each path of keys that the caller may read: the path, whether all below it is meant,
+      #   the environments and the backends; nil for all
+      def key_paths(caller)
+        rights_of(caller, 'GET').flat_map do |right|
+          paths = right.paths.select { |path| path.text.match?(%r{\A/v1/keys(?:/|\z)}) }
+          paths.map { |path| [path.text, path.below, right.environments, right.backends] }
+        end
+      end
+
+      # @param caller [Caller]
       # @return [Boolean] whether the caller may see what `simpkv doctor` finds, which names keys, files and entries: a
       #   caller who may read all keys with their values
       def findings?(caller)
@@ -139,9 +192,14 @@ module Simpkv
 
       def of(caller, method, path, below: false)
         method = 'GET' if method == 'HEAD'
+        rights_of(caller, method) { |each| each.cover?(path, below) }
+      end
+
+      # @yieldreturn [Boolean] whether a path of a right is wanted; without a block, all are
+      def rights_of(caller, method, &wanted)
         @rights.select do |right|
           right.kind == caller.kind && right.name == caller.name && right.verbs.include?(method) &&
-            right.paths.any? { |each| each.cover?(path, below) }
+            (wanted.nil? || right.paths.any?(&wanted))
         end
       end
 
@@ -180,7 +238,7 @@ module Simpkv
 
       def paths(list, where)
         valid = list.is_a?(Array) && list.any? && list.all? { |path| path.is_a?(String) && path.start_with?('/') }
-        return list.map { |path| pattern(path) } if valid
+        return list.map { |path| Path.new(path) } if valid
 
         raise ConfigError, "'paths' of #{where} must be a list of paths, such as /v1/nodes/**"
       end
@@ -192,12 +250,6 @@ module Simpkv
         return list if list.is_a?(Array) && list.all?(String)
 
         raise ConfigError, "'#{member}' of #{where} must be a list of names#{more}"
-      end
-
-      def pattern(path)
-        below = path.end_with?('/**')
-        words = path.delete_suffix('/**').split('*', -1).map { |part| Regexp.escape(part) }
-        Path.new(/\A#{words.join('[^/]*')}#{'(?:/.*)?' if below}\z/m, below)
       end
     end
   end

@@ -88,6 +88,11 @@ module Simpkv
           @gate.admit(inner(method, path, {}, ''))
         end
 
+        # @return [Rights] for what a page offers. The API decides when a request comes
+        def rights
+          @gate.rights
+        end
+
         # @param method [String]
         # @param path [String] escaped
         # @param query [Hash{String => Object}] as for {#get}

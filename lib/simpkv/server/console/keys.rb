@@ -2,6 +2,7 @@
 
 require 'simpkv/server/console/keys/client'
 require 'simpkv/server/console/keys/kinds'
+require 'simpkv/server/console/keys/own_places'
 require 'simpkv/server/console/keys/place'
 require 'simpkv/server/console/keys/shown_value'
 require 'simpkv/server/console/keys/value_form'
@@ -80,11 +81,23 @@ module Simpkv
                                                may_delete: @keys.may?('DELETE'), **shown)
       rescue *KEY_ERRORS => e
         problem = Problem.of(e)
+        return own_places_page(problem) if problem.status == 403 && @place.root?
         return keys_refused_view(folder_title, problem) unless problem.status == 404 && @place.root?
 
         none = { 'keys' => {}, 'folders' => [], 'total' => { 'keys' => 0, 'folders' => 0 } }
         keys_view(folder_title, 'keys_folder', list: none, rows: [], filter: filter,
                                                may_delete: false, **shown)
+      end
+
+      # The page of the menu for a caller who may not list all keys: the paths in its rights.
+      #
+      # @param problem [Problem] why all keys are not listed
+      def own_places_page(problem)
+        places = Keys::OwnPlaces.new(api.rights.key_paths(caller), @place).rows
+        return keys_refused_view(folder_title, problem) if places.empty?
+
+        keys_view(folder_title, 'keys_own', rows: places.first(Rows::SIZE_MAX), more: places.length > Rows::SIZE_MAX,
+                                            problem: problem)
       end
 
       # @param total [Hash{String => Integer}] of the API

@@ -51,10 +51,8 @@ module Simpkv
         # @param path [String] of the API
         # @return [String] HTML: a sentence in place of the form
         def withheld(deed, method, path)
-          local = "Processes on a loopback port have it with '--local-write' of simpkv serve only."
-          other = "'rights' of 'server' does not give it to #{caller}."
           %(<p class="muted">#{h(deed)} needs the right to #{method} <code>#{h(path)}</code>: ) +
-            "#{h(caller.kind == :local ? local : other)}</p>"
+            "#{h(Rights.lacking(caller))}.</p>"
         end
 
         # @return [String] HTML: for a page that has something from an index that does not follow the store, as of when

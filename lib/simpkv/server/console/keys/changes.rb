@@ -20,21 +20,22 @@ module Simpkv
       private
 
       def new_key_page(form = Keys::ValueForm.empty, problem = nil)
+        raise Problem.new(403, Rights.refusal(caller, 'PUT', @place.right)) unless problem || store_here?
+
         keys_view('New key', 'keys_edit', form: form, problem: problem, notes: new_key_notes, name: true,
                                           action: @place.url(do: 'new'), button: 'Store the new key')
       end
 
-      # A right may be for some keys of the folder.
-      #
-      # @return [Array<String>]
-      # @raise [Problem] 403: the caller may change nothing
-      def new_key_notes
-        path = @place.below('NAME', folder: false).api_path
-        return [] if may?('PUT', path)
+      # @return [Boolean] whether the rights of the caller allow to store some key below the folder
+      def store_here?
+        api.rights.below?(caller, 'PUT', "/v1/keys/#{@place.name}", @place.environment, @place.backend)
+      end
 
-        api.check('PUT', path) if caller.kind == :local
-        ["Storing a key needs a right to PUT its path, such as #{path}: 'rights' of 'server' does not give #{caller} " \
-         'that of every key in this folder.']
+      # @return [Array<String>]
+      def new_key_notes
+        return [] if may?('PUT', @place.below('NAME', folder: false).api_path)
+
+        ["Not every name will do: #{caller} may PUT some keys of this folder only."]
       end
 
       # Stores a key that must not exist.
@@ -95,7 +96,7 @@ module Simpkv
       def may_change(method)
         return true if @keys.may?(method)
 
-        raise Problem.new(403, "#{caller} may not #{method} #{@place.right}: #{Rights.lacking(caller)}")
+        raise Problem.new(403, Rights.refusal(caller, method, @place.right))
       end
 
       # The form without the value.
