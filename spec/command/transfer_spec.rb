@@ -215,6 +215,15 @@ RSpec.describe 'moving keys' do
         expect(everything('other')).to eq('globals/token' => document('pl4nted-theirs'))
       end
 
+      # A plain value took the place of a Sensitive without a word.
+      it 'names a Sensitive that a plain value replaces' do
+        fill('other', 'globals/token' => Simpkv::RichData.sensitive('pl4nted'))
+        said = [%w[--dry-run], []].map { |way| simpkv('copy', 'default', 'other', *%w[--existing replace], *way).err }
+        expect(said).to all(include("simpkv: 'globals/token': a Sensitive is replaced by a plain value\n"))
+        fill('default', 'globals/token' => Simpkv::RichData.sensitive('new'))
+        expect(simpkv('copy', 'default', 'other', '--existing', 'replace').err).not_to include('Sensitive')
+      end
+
       it 'keeps keys on --rollback that were changed since' do
         simpkv!('copy', 'default', 'other', '--existing', 'replace')
         fill('other', 'globals/token' => document('later'))
@@ -462,6 +471,17 @@ RSpec.describe 'moving keys' do
       fill('default', 'globals/odd' => "\xFF\x00odd".b)
       simpkv('-b', 'other', 'import', input: simpkv('export').out)
       expect(everything('other')['globals/odd'].b).to eq("\xFF\x00odd".b)
+    end
+
+    it 'name a file that cannot be used, and why' do
+      File.write(File.join(folder, 'other.json'), "{\n}\n")
+      outcomes = [%w[import .], %w[import other.json], %w[import --rollback none], %w[export none/x]]
+                 .map { |words| simpkv(*words).to_a.drop(1) }
+      expect(outcomes)
+        .to match([["simpkv: .: this is a folder, not a file\n", 66], [/\Asimpkv: other.json, line 1: /, 65],
+                   ["simpkv: none: the journal cannot be read: No such file or directory\n", 66],
+                   ["simpkv: none/x: the export cannot be written: No such file or directory\n", 73]])
+      expect(outcomes[1].first).to include('this is no export of simpkv, or one for other programs (--format)')
     end
 
     it 'fail if the output cannot be written' do

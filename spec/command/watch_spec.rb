@@ -32,8 +32,11 @@ RSpec.describe 'simpkv watch' do
     change = JSON.parse(plain.first)
     expect(change).to match('time' => String, 'change' => 'put', 'key' => 'app1/a', 'cookie' => /\Afile:\d+\z/)
     expect(JSON.parse(@first)).to include('change' => 'ready', 'key' => '', 'deletions' => 'known')
-    with_values = watched('-o', 'json', '--values', '--count', '1') { plant('app1/a', 'shown') }
-    expect(JSON.parse(with_values.first)).to include('key' => 'app1/a', 'value' => 'shown', 'metadata' => {})
+    with_values = watched('-o', 'json', '--values', '--count', '1') do
+      store.put('environments/production/app1/a', Simpkv::RichData.sensitive('shown'))
+    end
+    expect(JSON.parse(with_values.first))
+      .to include('key' => 'app1/a', 'value' => 'shown', 'metadata' => {}, 'sensitive' => true)
     lines = watched('--values', '--count', '1') { plant('app1/a', 'again') }
     expect(lines.join).to end_with('put app1/a {"value":"again"}')
   end

@@ -39,6 +39,14 @@ module Simpkv
           found
         end
 
+        # @param document [String]
+        # @return [Hash{String => Object}] see {RichData.presentable}, with `sensitive` if there is a {secret}
+        # @raise [MalformedError]
+        def presentable(document)
+          shown = RichData.presentable(RichData.read(document))
+          secret(document) ? shown.merge('sensitive' => true) : shown
+        end
+
         # @param bytes [String]
         # @return [String, nil] the same as text; nil if it is not UTF-8
         def utf8(bytes)

@@ -140,7 +140,7 @@ module Simpkv
 
           into_file(file, "#{file}.#{Process.pid}.part", errors)
         rescue SystemCallError => e
-          raise Failure.new("the export cannot be written: #{e.message}", Failure::CANNOT_CREATE)
+          raise Failure.new("#{file}: the export cannot be written: #{e.class.new.message}", Failure::CANNOT_CREATE)
         end
 
         def into_file(file, part, errors)

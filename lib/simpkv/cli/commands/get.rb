@@ -32,10 +32,9 @@ module Simpkv
         def run(key)
           stored = about(key) { reading.get(existing(key)) }
           document = about(key) { chosen(stored) }
-          decoded = about(key) { RichData.read(document) }
-          return output.print(facts(decoded, document).merge(times(stored))) if output.data?
+          return write(about(key) { RichData.read(document) }[:value]) unless output.data?
 
-          write(decoded[:value])
+          output.print(about(key) { Value.presentable(document) }.merge(times(stored)))
         end
 
         private
@@ -53,11 +52,6 @@ module Simpkv
         def chosen(stored)
           check_expiry(stored, '--expired prints it') unless @expired
           @version.zero? ? stored : version(stored, @version)
-        end
-
-        # @return [Hash{String => Object}] the value, its metadata, and whether it is a secret
-        def facts(decoded, document)
-          RichData.presentable(decoded).merge(Value.secret(document) ? { 'sensitive' => true } : {})
         end
 
         # @return [Hash{String => String}] those that the document has

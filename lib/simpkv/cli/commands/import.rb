@@ -57,6 +57,8 @@ module Simpkv
           File.open(file, 'rb') { |stream| stream.stat.file? ? yield(stream) : with_copy(stream, &block) }
         rescue Errno::ENOENT
           raise Failure.new("#{file}: there is no such file", Failure::NO_INPUT)
+        rescue Errno::EISDIR
+          raise Failure.new("#{file}: this is a folder, not a file", Failure::NO_INPUT)
         end
       end
     end

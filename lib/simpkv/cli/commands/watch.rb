@@ -107,7 +107,7 @@ module Simpkv
 
         # @return [Hash] nothing for a key that was deleted meanwhile
         def value_of(key)
-          RichData.presentable(RichData.read(reading.get(key))).slice('value', 'encoding', 'metadata')
+          Value.presentable(reading.get(key))
         rescue NotFoundError
           {}
         rescue Simpkv::Error => e

@@ -19,7 +19,8 @@ module Simpkv
     class ExportFile
       # Bytes. No store accepts a document that needs a longer line.
       LINE_MAX = 1 << 29
-      private_constant :LINE_MAX
+      NO_EXPORT = 'this is no export of simpkv, or one for other programs (--format), or of a newer version'
+      private_constant :LINE_MAX, :NO_EXPORT
 
       # Writes an export. Writes nothing if the block raises before the first key.
       #
@@ -127,13 +128,13 @@ module Simpkv
       def parsed(line, number)
         Lines.parse(line.dup.force_encoding(Encoding::UTF_8))
       rescue MalformedError
-        damaged(number, 'it is not a JSON object')
+        damaged(number, number == 1 ? NO_EXPORT : 'it is not a JSON object')
       end
 
       def begun(members)
-        unless members['simpkv'] == 'export' && members['version'] == (members['raw'] ? 2 : 1)
-          damaged(1, 'this is no export of simpkv, or of a version that this one does not know')
-        end
+        known = members['simpkv'] == 'export' && members['version'] == (members['raw'] ? 2 : 1)
+        damaged(1, NO_EXPORT) unless known
+
         why = mix_up(members['raw'], members['from'])
         why ? damaged(1, why) : false
       end

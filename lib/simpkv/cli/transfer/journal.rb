@@ -91,7 +91,7 @@ module Simpkv
           raise Failure.new("#{file}: a journal must be a file that belongs to you, and that nobody else can change",
                             Failure::NO_PERMISSION)
         rescue SystemCallError => e
-          raise Failure.new("the journal cannot be read: #{e.message}", Failure::NO_INPUT)
+          raise Failure.new("#{file}: the journal cannot be read: #{e.class.new.message}", Failure::NO_INPUT)
         end
 
         def read_from(stream, &block)

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/lost_value'
+require 'simpkv/cli/value'
 
 module Simpkv
   module Cli
@@ -19,9 +20,24 @@ module Simpkv
       # @param document [String] as the backend returns it
       # @return [String, nil] why functions cannot read the document; it quotes nothing
       def fault(path, document)
-        LostValue.fault(@encrypted ? @encrypted.decrypt(path, document) : document)
+        LostValue.fault(plain(path, document))
       rescue MalformedError, DeniedError => e
         e.message
+      end
+
+      # @param path [String]
+      # @param document [String] as the backend returns it
+      # @return [Boolean] whether its value is a Sensitive, or holds one; false if it cannot be read
+      def secret?(path, document)
+        !Value.secret(plain(path, document)).nil?
+      rescue MalformedError, DeniedError
+        false
+      end
+
+      private
+
+      def plain(path, document)
+        @encrypted ? @encrypted.decrypt(path, document) : document
       end
     end
   end

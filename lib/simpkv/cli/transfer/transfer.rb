@@ -17,11 +17,12 @@ module Simpkv
     class Transfer
       # The work of a transfer. `targets` has the source's path by the target's. Of its keys, `same` are in the target
       # already, `missing` are not, `differing` have other documents there, and so have `kept`, which stay. `equivalent`
-      # are those of `same` that have the same content in other bytes. `unread` has the source's keys that cannot be
-      # read, and why. Of the others, `corrupt` has those whose documents functions cannot read, and `lost` what others
-      # have lost: see {LostValue.of_content}. `shared` has names that would be those of a key and of a folder: see
-      # {SharedNames.find}.
-      Plan = Struct.new(:targets, :same, :missing, :differing, :kept, :equivalent, :unread, :corrupt, :lost, :shared)
+      # are those of `same` that have the same content in other bytes. `exposed` are those of `differing` whose
+      # documents are plain, in place of a Sensitive. `unread` has the source's keys that cannot be read, and why. Of
+      # the others, `corrupt` has those whose documents functions cannot read, and `lost` what others have lost: see
+      # {LostValue.of_content}. `shared` has names that would be those of a key and of a folder: see {SharedNames.find}.
+      Plan = Struct.new(:targets, :same, :missing, :differing, :kept, :equivalent, :exposed, :unread, :corrupt,
+                        :lost, :shared)
 
       # The largest number of keys in a batch.
       BATCH = 256
@@ -134,10 +135,10 @@ module Simpkv
       def sorted_out(targets, there, keep, unread)
         same, others = targets.keys.partition { |path| there[path] == @digests[path] }
         differing, missing = others.partition { |path| there.key?(path) }
-        equivalent = equivalent(differing, targets)
+        equivalent, exposed = compared(differing, targets)
         differing -= equivalent
         kept = keep ? differing.each { |path| @digests.delete(path) } : []
-        Plan.new(targets, same + equivalent, missing, differing - kept, kept, equivalent, unread)
+        Plan.new(targets, same + equivalent, missing, differing - kept, kept, equivalent, exposed - kept, unread)
       end
 
       def changed_sources(expected, plan)
@@ -149,7 +150,7 @@ module Simpkv
       def wrong_targets(expected, plan)
         there = digests(@target, 'verifying the target', @roots)
         wrong = expected.reject { |path, digest| there[path] == digest }.keys
-        wrong -= equivalent(wrong & plan.equivalent, plan.targets)
+        wrong -= compared(wrong & plan.equivalent, plan.targets).first
         wrong.to_h { |path| [path, there.key?(path) ? 'the target has another document' : 'the target lacks it'] }
       end
 
@@ -171,12 +172,20 @@ module Simpkv
         digests
       end
 
-      # @return [Array<String>] those of the paths whose documents have the same content on both ends, in other bytes
-      def equivalent(paths, targets)
-        slices(paths).flat_map do |batch|
-          sources = @source.read_many(batch.map { |path| targets[path] })
-          stored = @target.read_many(batch)
-          batch.select { |path| Native.document_same?(valid(sources[targets[path]]).to_s, valid(stored[path]).to_s) }
+      # @return [Array(Array<String>, Array<String>)] the paths whose documents have the same content on both ends, in
+      #   other bytes; and those with a Sensitive in the target, and none in the source
+      def compared(paths, targets)
+        same, others = slices(paths).flat_map { |batch| pairs(batch, targets) }.partition { |pair| pair[:same] }
+        [same, others.select { |pair| pair[:exposed] }].map { |pairs| pairs.map { |pair| pair[:path] } }
+      end
+
+      def pairs(batch, targets)
+        sources = @source.read_many(batch.map { |path| targets[path] })
+        stored = @target.read_many(batch)
+        batch.map do |path|
+          new, old = [sources[targets[path]], stored[path]].map { |document| valid(document).to_s }
+          exposed = @check.secret?(path, old) && !@check.secret?(targets[path], new)
+          { path: path, same: Native.document_same?(new, old), exposed: exposed }
         end
       end
 

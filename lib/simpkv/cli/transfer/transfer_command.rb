@@ -23,7 +23,8 @@ module Simpkv
         byte. After a kill, --resume continues. --rollback JOURNAL undoes all changes, except keys that were changed
         since and new folders. If the target refuses capital letters, lists keys with such names and refuses to store
         them, unless --capitals is skip or lower. Stores no empty folders. Stores documents that functions cannot read
-        as they are, names them, and exits with 65, also if all others are stored.
+        as they are, names them, and exits with 65, also if all others are stored. Names each Sensitive that --existing
+        replace replaces by a plain value.
       TEXT
 
       private
@@ -84,6 +85,7 @@ module Simpkv
         warn_about_losses(plan.lost)
         refuse_shared(plan.shared)
         refuse_differing(plan, target)
+        warn_about_secrets(plan.exposed)
         target.check_agreement(plan.missing + plan.differing) unless @dry
       end
 
@@ -138,6 +140,11 @@ module Simpkv
         keys = reasons.sort.map { |path, why| "#{path}: #{why}" }
         warn "simpkv: #{Output.count(reasons.length, 'value')} lost, as simpkv 1.0.0 loses some: store them anew\n" \
              "#{Output.some(keys)}"
+      end
+
+      # @param paths [Array<String>] of keys
+      def warn_about_secrets(paths)
+        paths.sort.each { |path| warn "simpkv: '#{path}': a Sensitive is replaced by a plain value" }
       end
 
       # @param shared [Hash{String => String}] see {SharedNames.find}
