@@ -177,6 +177,7 @@ module Simpkv
       # @return [String] the page
       def page(title, template, **locals)
         @title = title
+        response['retry-after'] = Problem::RETRY_AFTER if response.status == 503
         view(template, locals: locals)
       end
 

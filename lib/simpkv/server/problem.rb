@@ -12,9 +12,10 @@ module Simpkv
 
       TITLES = {
         400 => 'Bad Request', 403 => 'Forbidden', 404 => 'Not Found', 405 => 'Method Not Allowed',
-        406 => 'Not Acceptable', 409 => 'Conflict', 412 => 'Precondition Failed', 413 => 'Content Too Large',
-        415 => 'Unsupported Media Type', 421 => 'Misdirected Request', 500 => 'Internal Server Error',
-        503 => 'Service Unavailable', 507 => 'Insufficient Storage'
+        406 => 'Not Acceptable', 408 => 'Request Timeout', 409 => 'Conflict', 412 => 'Precondition Failed',
+        413 => 'Content Too Large', 414 => 'URI Too Long', 415 => 'Unsupported Media Type',
+        421 => 'Misdirected Request', 431 => 'Request Header Fields Too Large', 500 => 'Internal Server Error',
+        501 => 'Not Implemented', 503 => 'Service Unavailable', 507 => 'Insufficient Storage'
       }.freeze
 
       # The status for each error of the library.

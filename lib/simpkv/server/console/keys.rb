@@ -148,11 +148,13 @@ module Simpkv
       def key_view(description, etag, value = nil)
         keys_view(@place.name, 'keys_key', description: description, value: value, changes: !etag.nil?,
                                            may: %w[PUT DELETE].to_h { |method| [method, @keys.may?(method)] },
-                                           kinds: Keys::Kinds.new(description))
+                                           kinds: Keys::Kinds.new(description),
+                                           needs_tls: KEY_NEEDS_TLS.sub(/\A./, &:upcase))
       end
 
       # Shows a value. The API reads it as the caller, so that the audit log has a line about that.
       def key_value_page
+        check_values_shown
         number = field('version')
         number = '0' if number.empty?
         body = @keys.value(number).data

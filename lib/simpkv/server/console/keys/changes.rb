@@ -15,7 +15,9 @@ module Simpkv
         delete: 'Somebody else has changed or deleted this key meanwhile. Nothing was deleted. Look at the key ' \
                 'before you try again.'
       }.freeze
-      private_constant :KEY_CONFLICTS
+      KEY_NEEDS_TLS = 'values are not shown on a connection without TLS, and nothing is changed there: use the Unix ' \
+                      'socket of the service, or its address with ssl'
+      private_constant :KEY_CONFLICTS, :KEY_NEEDS_TLS
 
       private
 
@@ -69,6 +71,7 @@ module Simpkv
 
       # The form with the value: a read as that of {#key_value_page}.
       def key_edit_page
+        check_values_shown
         answer = @keys.value(0)
         body = answer.data
         shown = Keys::ShownValue.new(body)
@@ -87,8 +90,12 @@ module Simpkv
         description, etag = key_description
         return may_change(method) && [description, etag] if etag
 
-        raise Problem.new(403, 'nothing is changed on a connection without TLS: use the Unix socket of the service, ' \
-                               'or its address with ssl')
+        raise Problem.new(403, KEY_NEEDS_TLS)
+      end
+
+      # @raise [Problem] 403: the caller may not see values. The API would name its parameters
+      def check_values_shown
+        raise Problem.new(403, KEY_NEEDS_TLS) unless api.rights.values?(caller)
       end
 
       # @return [true]
