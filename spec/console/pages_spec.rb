@@ -91,10 +91,23 @@ RSpec.describe 'The pages of the console' do
     expect(log.string.scan('id-1 internal error').length).to eq(2)
   end
 
+  # The text was lost.
+  it 'keep the text of a rule that another operator changes and then deletes while it is saved' do
+    rule = JSON.generate('uuid' => '1', 'actions' => [], 'created_at' => '2026-11-26T08:00:00Z')
+    answers = [200, 200, 409, 404].map { |status| [status, {}, [status == 200 ? rule : '{}']] }
+    service = observed(->(_) { answers.shift }, StringIO.new)
+    form = service.call(request('/rules/1/edit', 'text/html')).last
+    fields = { '_token' => form[/name="_token" value="(\h+)"/, 1], 'text' => 'actions: [] # mine',
+               'seen' => '2026-11-26T08:00:00Z' }
+    saved = service.call(request('/rules/1/edit', 'text/html', method: 'POST', params: fields))
+    expect(saved).to match([404, anything, include('There is no such rule any more', 'actions: [] # mine')])
+    expect(answers).to eq([])
+  end
+
   # @param api [#call]
   # @return [#call] returns status, headers and text
   def observed(api, log)
-    gate = Simpkv::Server::Gate.new(api, -> { Simpkv::Server::Rights.new([]) }, nil)
+    gate = Simpkv::Server::Gate.new(api, -> { Simpkv::Server::Rights.new([], local_write: true) }, nil)
     metrics = instance_double(Simpkv::Server::Metrics, observe: nil, error: nil)
     app = Simpkv::Server::Observation.new(Simpkv::Server::Entrance.new(gate) { |pages| pages }, metrics, log)
     lambda do |env|
@@ -103,10 +116,10 @@ RSpec.describe 'The pages of the console' do
     end
   end
 
-  def request(path, accept)
+  def request(path, accept, **more)
     connection = instance_double(Simpkv::Server::Connection, kind: :tcp, arrived: nil)
-    Rack::MockRequest.env_for(path, 'HTTP_ACCEPT' => accept, 'HTTP_HOST' => 'localhost',
-                                    'HTTP_X_REQUEST_ID' => 'id-1', Simpkv::Server::Connection::KEY => connection)
+    Rack::MockRequest.env_for(path, **more, 'HTTP_ACCEPT' => accept, 'HTTP_HOST' => 'localhost',
+                                            'HTTP_X_REQUEST_ID' => 'id-1', Simpkv::Server::Connection::KEY => connection)
   end
 
   # Some of them had no page, and some had two addresses.

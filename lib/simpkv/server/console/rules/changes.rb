@@ -63,11 +63,14 @@ module Simpkv
       def overtaken_edit(uuid, text)
         rule = rule_of_store(uuid)
         edit_page(rule, text, Problem.new(409, Rules::OVERTAKEN), Rules::RuleText.yaml(Rules::RuleText.fields(rule)))
+      rescue *Rules::ERRORS => e
+        # Another operator may have deleted the rule.
+        lost_edit(rule, text, Problem.of(e))
       end
 
       # @param rule [Hash, nil] nil if it does not exist any more: what the person has entered makes a new one then
       def lost_edit(rule, text, problem)
-        return edit_page(rule, text, problem) if rule
+        return edit_page(rule, text, problem) if rule && !rule['built_in']
         return new_rule_page(text, problem) if problem.status != 404
 
         new_rule_page(text, Problem.new(404, 'There is no such rule any more. The button stores what you have ' \
