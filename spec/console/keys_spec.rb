@@ -160,7 +160,7 @@ RSpec.describe 'The pages of keys' do
       expect(submit(question, question, 'etag' => etag)).to have_attributes(status: 412, body: include('Nothing was'))
       expect(stored('app1/a')['value']).to eq(2)
       to = address(send_page(question, question))
-      expect(to).to start_with('/keys/app1/?').and include('done=deleted')
+      expect(to).to start_with('/keys/app1/?').and include('notice=deleted')
       expect(client.get('/v1/keys/app1/a').status).to eq(404)
     end
 
@@ -227,7 +227,7 @@ RSpec.describe 'The pages of keys' do
       end
       expect(stored('a')).to include('value' => 'pl4nted', 'metadata' => { 'owner' => 'dba' })
       meant = entered.merge('format' => 'json', 'value' => '""')
-      expect(address(send_page('/keys/a?do=edit', '/keys/a?do=save', meant))).to include('done=stored')
+      expect(address(send_page('/keys/a?do=edit', '/keys/a?do=save', meant))).to include('notice=stored')
       expect(stored('a')['value']).to eq('')
       form = submit('/keys/a', '/keys/a?do=edit')
       expect(CGI.unescapeHTML(form.body)).to match(/value="json" checked.*<textarea id="value"[^>]*>\n""</m)

@@ -339,7 +339,7 @@ RSpec.describe 'The pages of nodes' do
       expect(answer).to have_attributes(status: 303, headers: include('location' => start_with('/nodes?removed=web1&')))
       shown = page(answer.headers['location'])
       expect(text(shown)).to include('What web1 left in the store is removed')
-      expect(links(shown).grep(/done=|removed=/)).to eq([])
+      expect(links(shown).grep(/notice=|removed=/)).to eq([])
       expect(client.get('/v1/nodes/web1').data).to include('status' => nil, 'exports' => [],
                                                            'record' => { 'classes' => ['ntp'] })
     end

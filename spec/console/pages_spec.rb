@@ -18,6 +18,11 @@ RSpec.describe 'The pages of the console' do
     expect(client.get('/').data['versions'].first['id']).to eq('v1')
   end
 
+  it 'are all in the menu, beside the files and the wall' do
+    menu = page('/').body[%r{<nav aria-label="Main">.*?</nav>}m].scan(%r{href="(/\w*)}).flatten
+    expect([*menu, '/console']).to match_array(['/', *Simpkv::Server::Console.hash_branches.fetch('').keys])
+  end
+
   it 'load nothing from elsewhere, run in no frame, and are not kept' do
     headers = page('/').headers
     expect(headers['content-security-policy']).to start_with("default-src 'none';").and include(
@@ -118,8 +123,8 @@ RSpec.describe 'The pages of the console' do
 
   def request(path, accept, **more)
     connection = instance_double(Simpkv::Server::Connection, kind: :tcp, arrived: nil)
-    Rack::MockRequest.env_for(path, **more, 'HTTP_ACCEPT' => accept, 'HTTP_HOST' => 'localhost',
-                                            'HTTP_X_REQUEST_ID' => 'id-1', Simpkv::Server::Connection::KEY => connection)
+    headers = { 'HTTP_ACCEPT' => accept, 'HTTP_HOST' => 'localhost', 'HTTP_X_REQUEST_ID' => 'id-1' }
+    Rack::MockRequest.env_for(path, **more, **headers, Simpkv::Server::Connection::KEY => connection)
   end
 
   # Some of them had no page, and some had two addresses.
@@ -138,14 +143,14 @@ RSpec.describe 'The pages of the console' do
     store.put('environments/production/a', '{"value":1}')
     etag = CGI.unescapeHTML(page('/keys/a?do=delete').body[/name="etag" value="([^"]*)"/, 1])
     location = submit('/keys/a?do=delete', '/keys/a?do=delete', 'etag' => etag).headers['location']
-    deed, time, signature = location[/done=(.*)/, 1].split('.')
+    name, time, signature = location[/notice=(.*)/, 1].split('.')
     expect(text(page(location))).to include('The key is deleted.')
     { 'deleted' => signature, 'folder_deleted' => signature, "deleted.#{time}" => 'x' * 64,
       "deleted.#{time.to_i + 1}" => signature, "folder_deleted.#{time}" => signature, 'deleted..' => '' }
-      .map { |mark, sign| "/keys/?environment=production&done=#{mark}.#{sign}" }
-      .push("/keys/b/?environment=production&done=#{deed}.#{time}.#{signature}", '/nodes?removed=web1&done=removed',
-            '/nodes?removed=web1', '/rules?done=deleted', '/keys/?done=folder_deleted',
-            "/rules?done=#{deed}.#{time}.#{signature}")
+      .map { |mark, sign| "/keys/?environment=production&notice=#{mark}.#{sign}" }
+      .push("/keys/b/?environment=production&notice=#{name}.#{time}.#{signature}", '/nodes?removed=web1&notice=removed',
+            '/nodes?removed=web1', '/rules?notice=deleted', '/keys/?notice=folder_deleted',
+            "/rules?notice=#{name}.#{time}.#{signature}")
       .each { |path| expect([path, page(path).body]).not_to include(include('role="status"')) }
   end
 

@@ -105,7 +105,7 @@ RSpec.describe 'The pages of inspection rules' do
   it 'change only what the text changes' do
     uuid = create(web)['uuid']
     form = text_of(page("/rules/#{uuid}/edit"), 'text')
-    expect(edit(uuid, form).headers['location']).to include('done=same')
+    expect(edit(uuid, form).headers['location']).to include('notice=same')
     expect(stored(uuid)['updated_at']).to be_nil
     edit(uuid, form.sub('priority: 0', 'priority: 20').sub(/^conditions:.*(?=^actions)/m, ''))
     expect(stored(uuid)).to include(web.merge('priority' => 20, 'conditions' => [], 'updated_at' => String))

@@ -73,7 +73,7 @@ module Simpkv
         check_parameters
         check_form if r.post?
         leave_slash unless r.post?
-        @deed = confirmed
+        @notice = take_notice
         r.root { overview }
         r.hash_branches('')
       end

@@ -11,8 +11,8 @@ module Simpkv
     # Everybody who can connect gets the pages themselves. What they show comes from requests that the console sends to
     # the API with the caller's rights. A browser gets a page also where there is none, and for an error.
     class Entrance
-      # The pages beside the first one.
-      PAGES = %r{\A/(?:console|nodes|facts|resources|query|keys|rules|access)(?:/|\z)}.freeze
+      # The beginnings of the paths of pages beside the first one.
+      PAGES = %r{\A#{Regexp.union(Console.hash_branches.fetch('').keys)}(?:/|\z)}.freeze
       # The first segments of the paths of the API.
       API = Application.hash_branches.fetch('').keys.freeze
       private_constant :PAGES, :API

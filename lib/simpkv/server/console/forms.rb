@@ -13,10 +13,10 @@ module Simpkv
         # The field with the token.
         TOKEN = '_token'
         SECRET = SecureRandom.bytes(32)
-        # The parameter that says what a form has done, and the seconds for which a page repeats it.
-        DONE = 'done'
-        CONFIRMED = 60
-        private_constant :SECRET, :DONE, :CONFIRMED
+        # The parameter that names the notice of what a form has done, and the seconds for which a page shows it.
+        NOTICE = 'notice'
+        NOTICE_SECONDS = 60
+        private_constant :SECRET, :NOTICE, :NOTICE_SECONDS
 
         # @return [String] the token of the caller's forms. It is valid until the service ends
         def token
@@ -42,26 +42,26 @@ module Simpkv
                                  'was changed')
         end
 
-        # Leads the browser to a page that says what a form has done. Others cannot make such an address.
+        # Leads the browser to a page with a notice of what a form has done. Others cannot make such an address.
         #
         # @param address [String]
-        # @param deed [String] a word
+        # @param name [String] of the notice
         # @return [void]
-        def confirm(address, deed)
+        def go_with_notice(address, name)
           time = Time.now.to_i.to_s
-          mark = [deed, time, signature(deed, time, address)].join('.')
-          go_to("#{address}#{address.include?('?') ? '&' : '?'}#{DONE}=#{mark}")
+          mark = [name, time, signature(name, time, address)].join('.')
+          go_to("#{address}#{address.include?('?') ? '&' : '?'}#{NOTICE}=#{mark}")
         end
 
-        # Takes the mark out of the address, so that no link of the page has it.
+        # Takes the notice out of the address, so that no link of the page has it.
         #
-        # @return [String, nil] the word for what a form of the caller has just done; nil for nothing
-        def confirmed
-          deed, time, signature = given(DONE).split('.')
-          request.GET.delete(DONE)
-          return unless signature && OpenSSL.secure_compare(signature, signature(deed, time, address(request.GET)))
+        # @return [String, nil] the name of the notice that a form of the caller has just led to; nil for none
+        def take_notice
+          name, time, signature = given(NOTICE).split('.')
+          request.GET.delete(NOTICE)
+          return unless signature && OpenSSL.secure_compare(signature, signature(name, time, address(request.GET)))
 
-          deed if Time.now.to_i - time.to_i <= CONFIRMED
+          name if Time.now.to_i - time.to_i <= NOTICE_SECONDS
         end
 
         private

@@ -19,13 +19,13 @@ module Simpkv
                                'delete' => :key_deletion_page },
                     true => { 'show' => :key_value_page, 'edit' => :key_edit_page, 'save' => :save_key,
                               'restore' => :restore_key, 'delete' => :delete_key } }.freeze
-      # What a form has done, by {#confirmed}.
-      KEY_DEEDS = { 'created' => 'The key is stored. It is new.', 'stored' => 'The value is stored.',
-                    'restored' => 'The earlier value is the current one now.', 'deleted' => 'The key is deleted.',
-                    'folder_deleted' => 'The folder is deleted, with all that was below it.' }.freeze
+      # What a form has done, by {#take_notice}.
+      KEY_NOTICES = { 'created' => 'The key is stored. It is new.', 'stored' => 'The value is stored.',
+                      'restored' => 'The earlier value is the current one now.', 'deleted' => 'The key is deleted.',
+                      'folder_deleted' => 'The folder is deleted, with all that was below it.' }.freeze
       # What the API raises.
       KEY_ERRORS = [Problem, Error, ConfigError].freeze
-      private_constant :FOLDER_PAGES, :KEY_PAGES, :KEY_DEEDS, :KEY_ERRORS
+      private_constant :FOLDER_PAGES, :KEY_PAGES, :KEY_NOTICES, :KEY_ERRORS
 
       hash_branch('', 'keys') do |r|
         at('/keys/{path}')
@@ -63,7 +63,7 @@ module Simpkv
       end
 
       def keys_view(title, template, choice: @keys.choice, **locals)
-        page(title, template, place: @place, choice: choice, done: KEY_DEEDS[@deed], **locals)
+        page(title, template, place: @place, choice: choice, notice: KEY_NOTICES[@notice], **locals)
       end
 
       # The page of an error that has the form for another environment or backend. A store that cannot be reached is

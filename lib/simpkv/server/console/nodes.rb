@@ -93,7 +93,7 @@ module Simpkv
       def removed_node
         certname = given('removed')
         request.GET.delete('removed')
-        certname if @deed == 'removed'
+        certname if @notice == 'removed'
       end
 
       def node_page
@@ -235,7 +235,7 @@ module Simpkv
       def node_deactivate
         at('/nodes/{certname}/deactivate')
         api.request('DELETE', Api.path('v1', 'nodes', @certname))
-        confirm(url('nodes', removed: @certname), 'removed')
+        go_with_notice(url('nodes', removed: @certname), 'removed')
       end
     end
   end

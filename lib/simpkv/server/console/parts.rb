@@ -46,12 +46,12 @@ module Simpkv
           false
         end
 
-        # @param deed [String] what a form would do, such as `Deleting this rule`
+        # @param action [String] what a form would do, such as `Deleting this rule`
         # @param method [String]
         # @param path [String] of the API
         # @return [String] HTML: a sentence in place of the form
-        def withheld(deed, method, path)
-          %(<p class="muted">#{h(deed)} needs the right to #{method} <code>#{h(path)}</code>: ) +
+        def withheld(action, method, path)
+          %(<p class="muted">#{h(action)} needs the right to #{method} <code>#{h(path)}</code>: ) +
             "#{h(Rights.lacking(caller))}.</p>"
         end
 

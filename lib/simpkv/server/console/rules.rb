@@ -113,7 +113,7 @@ module Simpkv
         page('Rules', 'rules', rules: rules[offset, limit] || [], all: all, choice: choice, total: rules.length,
                                offset: offset, limit: limit, phases: Inspection::Rules::Definition::PHASES,
                                scopes: all.map { |rule| rule['scope'] }.compact.uniq.sort, may: rule_additions,
-                               done: Rules::DONE[@deed])
+                               notice: Rules::NOTICES[@notice])
       end
 
       # @return [Hash{String => Boolean}] whether the caller may add rules, by the page
@@ -152,7 +152,7 @@ module Simpkv
       def rule_page(rule, problem = nil)
         fields = Rules::RuleText.fields(rule)
         text = Rules::RuleText.yaml([fields])
-        page(rule_name(rule), 'rule', rule: rule, problem: problem, done: Rules::DONE[@deed],
+        page(rule_name(rule), 'rule', rule: rule, problem: problem, notice: Rules::NOTICES[@notice],
                                       may: rule_changes(rule['uuid']), seen: Rules::Change.last(rule), text: cut(text, Rules::TEXT),
                                       json: cut(JSON.pretty_generate([fields]), Rules::TEXT),
                                       shortened: text.length > Rules::TEXT, kind: rule_kind(rule),

@@ -48,7 +48,7 @@ module Simpkv
 
         key = @place.below(form.name, folder: false)
         Keys::Client.new(api, key).put(form.body, '')
-        confirm(key.url, 'created')
+        go_with_notice(key.url, 'created')
       rescue *KEY_ERRORS => e
         problem = key_failure(e, :new)
         raise if form.nil?
@@ -121,7 +121,7 @@ module Simpkv
       def save_key
         form = key_form
         created = @keys.put(form.body, form.etag).status == 201
-        confirm(@place.url, created ? 'created' : 'stored')
+        go_with_notice(@place.url, created ? 'created' : 'stored')
       rescue *KEY_ERRORS => e
         raise if form.nil?
 
@@ -167,7 +167,7 @@ module Simpkv
         number, expires, etag = %w[version expires etag].map { |name| field(name) }
         times = Keys::ValueForm.new('expires' => expires).entered_expiry
         @keys.put({ 'version' => Coercion.convert(-100..-1, number) || number, **times }, etag)
-        confirm(@place.url, 'restored')
+        go_with_notice(@place.url, 'restored')
       rescue *KEY_ERRORS => e
         problem = key_failure(e, :restore)
         return keys_refused_view(@place.name, problem) if problem.status != 400 || number.nil?
@@ -186,7 +186,7 @@ module Simpkv
         etag = field('etag')
         check_untagged if etag.empty?
         @keys.delete(etag)
-        confirm(@place.parent.url, 'deleted')
+        go_with_notice(@place.parent.url, 'deleted')
       rescue *KEY_ERRORS => e
         keys_refused_view(@place.name, key_failure(e, :delete))
       end
@@ -215,7 +215,7 @@ module Simpkv
         return folder_deletion_page(key_failure(problem, :delete)) if problem
 
         @keys.delete_folder
-        confirm(@place.parent.url, 'folder_deleted')
+        go_with_notice(@place.parent.url, 'folder_deleted')
       end
 
       # @return [Problem, nil]

@@ -25,7 +25,7 @@ module Simpkv
         text = field('text')
         api.check('POST', rules_path)
         rule = api.request('POST', rules_path, data: Rules::RuleText.rule(text)).data
-        confirm(url('rules', rule['uuid']), 'created')
+        go_with_notice(url('rules', rule['uuid']), 'created')
       rescue *Rules::ERRORS => e
         new_rule_page(text, Problem.of(e))
       end
@@ -49,7 +49,7 @@ module Simpkv
         api.check('PATCH', rules_path(uuid))
         operations = Rules::Change.new(rule, Rules::RuleText.rule(text)).operations
         patch_rule(uuid, operations, seen) if operations.any?
-        confirm(url('rules', uuid), operations.any? ? 'changed' : 'same')
+        go_with_notice(url('rules', uuid), operations.any? ? 'changed' : 'same')
       rescue *Rules::ERRORS => e
         problem = Problem.of(e)
         problem.status == 409 ? overtaken_edit(uuid, text) : lost_edit(rule, text, problem)
@@ -83,7 +83,7 @@ module Simpkv
         raise Problem.new(400, 'the priority must be a whole number') unless value
 
         patch_rule(uuid, [{ 'op' => 'add', 'path' => '/priority', 'value' => value }], field('seen'))
-        confirm(url('rules', uuid), 'changed')
+        go_with_notice(url('rules', uuid), 'changed')
       rescue *Rules::ERRORS => e
         raise unless rule
 
@@ -102,7 +102,7 @@ module Simpkv
 
       def delete_rule(uuid)
         api.request('DELETE', rules_path(uuid), query: { 'updated_at' => field('seen') })
-        confirm(url('rules'), 'deleted')
+        go_with_notice(url('rules'), 'deleted')
       rescue *Rules::ERRORS => e
         raise unless Problem.of(e).status == 409
 

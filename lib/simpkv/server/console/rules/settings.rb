@@ -15,11 +15,11 @@ module Simpkv
         # What the API raises.
         ERRORS = [Problem, Error, ConfigError].freeze
         OVERTAKEN = 'Another operator has changed the rule since this page was shown, and nothing was done'
-        # What a form has done, by {Forms#confirmed}.
-        DONE = { 'created' => 'The rule is stored.', 'changed' => 'The change is stored.',
-                 'same' => 'Nothing was changed: the text is that of the stored rule.',
-                 'deleted' => 'The rule is deleted.',
-                 'imported' => 'The rules are imported, as the page before has shown it.' }.freeze
+        # What a form has done, by {Forms#take_notice}.
+        NOTICES = { 'created' => 'The rule is stored.', 'changed' => 'The change is stored.',
+                    'same' => 'Nothing was changed: the text is that of the stored rule.',
+                    'deleted' => 'The rule is deleted.',
+                    'imported' => 'The rules are imported, as the page before has shown it.' }.freeze
         # The text of a new rule.
         EXAMPLE = <<~'YAML'
           description: web servers

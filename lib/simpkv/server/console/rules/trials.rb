@@ -85,7 +85,7 @@ module Simpkv
         return overtaken_import(text, preview) unless seen == preview.digest
 
         import(list, dry_run: nil)
-        confirm(url('rules'), 'imported')
+        go_with_notice(url('rules'), 'imported')
       rescue *Rules::ERRORS => e
         rule_import_page(text.to_s, problem: Problem.of(e))
       end
