@@ -61,6 +61,24 @@ module Simpkv
 
           raise MalformedError, "#{e.message}, so that it may be a Sensitive: put with --sensitive or " \
                                 '--no-sensitive replaces it'
+        rescue DeniedError => e
+          raise if @keep || readable?(store, path)
+
+          put_unread(store, path, value, e)
+        end
+
+        def readable?(store, path)
+          stored(store, path)
+          true
+        rescue DeniedError
+          false
+        end
+
+        # Adds a key at most: a value that nobody has read may be a Sensitive. The store names a right that is missing.
+        def put_unread(store, path, value, error)
+          store.put(path, document(value, nil), condition: :absent)
+        rescue ExistsError
+          raise error
         end
       end
     end
