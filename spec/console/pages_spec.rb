@@ -65,13 +65,17 @@ RSpec.describe 'The pages of the console' do
     pages = %w[/nodes /facts /facts/kernel /resources /resources?type=Host /query?query=nodes%7B%7D]
     read = -> { pages.map { |path| text(page(path)) } }
     eventually(errors: RuntimeError) { read.call.first.include?('web1') }
-    expect(read.call).to all(match(/\A(?!.*has not been refreshed)/))
+    expect(read.call).to all(match(/\A(?!.*last refreshed)/))
     FileUtils.mv(@root, "#{@root}.away")
-    notice = /The index has not been refreshed since \d+ seconds? ago \. .* is of that time\. .*there is no store/
+    notice = /The index was last refreshed \d+ seconds? ago , and .* is of that time\. .*there is no store/
     eventually(errors: RuntimeError) { read.call.all?(notice) }
     expect(text(page('/nodes'))).to include('web1')
     overview = eventually(errors: RuntimeError) { [text(page('/'))].grep_v(/Not known yet: [^.]*runs/).first }
-    expect(overview).to match(/Runs of the last 14 days The index has not been refreshed since \d+ seconds? ago/)
+    expect(overview).to match(/Runs of the last 14 days The index was last refreshed \d+ seconds? ago/)
+    # It had no tabs, of which some come from the index.
+    node = page('/nodes/web1')
+    expect([node.status, text(node), links(node)])
+      .to match([503, include('there is no store'), include('/nodes/web1/catalog')])
     FileUtils.mv("#{@root}.away", @root)
     eventually(errors: RuntimeError) { read.call.none?(/refreshed/) }
     expect(text(page('/rules'))).not_to include('The index')

@@ -25,7 +25,7 @@ module Simpkv
         r.is { r.get { nodes_page } }
         r.on(String) do |certname|
           @certname = certname
-          r.is { r.get { node_page } }
+          r.is { r.get { node_readable('Summary') { node_page } } }
           r.is('reports', String) { |hash| r.get { node_readable('Report') { node_report_page(hash) } } }
           r.is('deactivate') do
             r.get { node_deactivate_page }
@@ -143,14 +143,15 @@ module Simpkv
 
       # @param tab [String] as for {#node_view}
       # @yieldreturn [String] the page
-      # @return [String] it, or the page of a document that cannot be read, with tabs and what to do
+      # @return [String] it, or the page of a document that cannot be read, or of a store that does not answer: with the
+      #   tabs, of which others may have something, and with what to do
       def node_readable(tab)
         yield
-      rescue Problem, Error => e
+      rescue Problem, Error, ConfigError => e
         problem = Problem.of(e)
-        raise if problem.status != 500
+        raise unless problem.status == 503 || (problem.status == 500 && !e.is_a?(ConfigError))
 
-        response.status = 500
+        response.status = problem.status
         node_view(tab, 'node_unreadable', problem: problem)
       end
 

@@ -66,8 +66,8 @@ module Simpkv
         # @param why [String, nil] it is not refreshed
         # @return [String] HTML
         def old_index(time, why = nil)
-          %(<p class="problem" role="alert">The index has not been refreshed since #{ago(time)}. What this page has ) +
-            "from it is of that time.#{h(cut(" The reason: #{why}", 1000)) if why}</p>"
+          %(<p class="problem" role="alert">The index was last refreshed #{ago(time)}, and does not follow the store ) +
+            "now. What this page has from it is of that time.#{h(cut(" The reason: #{why}", 1000)) if why}</p>"
         end
 
         # @param part [Object, Missing]
