@@ -510,7 +510,7 @@ RSpec.describe 'The pages of nodes' do
       { 'deactivate' => 'Removing what this node left needs the right to DELETE /v1/nodes/web1 :',
         'inspection' => 'A dry run needs the right to POST /v1/nodes/web1/inspection :' }.each do |form, withheld|
         seen = page(form == 'deactivate' ? '/nodes/web1' : "/nodes/web1/#{form}")
-        expect(text(seen)).to include("#{withheld} 'rights' of 'server' does not give it to reader.example.com")
+        expect(text(seen)).to include("#{withheld} 'rights' of 'server' does not allow it.")
         expect(seen.body).not_to include('method="post"')
         expect(submit('/rules/test', "/nodes/web1/#{form}"))
           .to have_attributes(status: 403, body: include('reader.example.com may not'))
