@@ -229,7 +229,7 @@ stage :style, 'linters, formatters, layers, pages that are out of date, and link
   stage.sh(*core('format'))
   stage.sh('make', '-C', 'bench/c', '--no-print-directory', 'format')
   stage.sh('shellcheck', '-x', '-P', 'SCRIPTDIR', *Dir['bin/*', '{rakelib,tasks}/*.sh'], '.ci/run',
-           'ext/core/configure', *Dir['packaging/{chroot,deb,fill,newcomer*,rpm,smoke-test,source,try,version}',
+           'ext/core/configure', *Dir['packaging/{chroot,deb,fill,newcomer*,re*,rpm,smoke-test,source,try,version}',
                                       'packaging/debian/*.{postinst,prerm}'])
 end
 

@@ -76,10 +76,15 @@ RSpec.describe 'The Debian packages' do
       )
     end
 
+    catalogs = [/puppet apply .*demo\.pp$/, /a catalog of puppetserver with .*demo\.pp$/]
+
     it 'serve a catalog of puppetserver' do
-      expect(Distribution.try(folder, 'puppetserver')).to include(
-        a_string_matching(/puppet apply .*demo\.pp$/), a_string_matching(/a catalog of puppetserver with .*demo\.pp$/)
-      )
+      expect(Distribution.try(folder, 'puppetserver')).to include(*catalogs)
+    end
+
+    it 'are built by Debian 13, too, and serve a catalog of its puppetserver' do
+      built = Distribution.rebuild(folder, 'trixie')
+      expect(Distribution.try(built, 'puppetserver', suite: 'trixie')).to include(*catalogs)
     end
   end
 

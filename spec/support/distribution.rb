@@ -20,6 +20,16 @@ module Distribution
     folder
   end
 
+  # Builds the Debian packages of another release of Debian, with its compilers and libraries.
+  #
+  # @param folder [String] of `build('deb')`
+  # @return [String] the folder with the packages, within that folder
+  def self.rebuild(folder, suite)
+    Packages.run('packaging/rebuild', folder, folder: Packages::ROOT,
+                                              environment: { 'SUITE' => suite, 'CFLAGS' => nil, 'MAKEFLAGS' => nil })
+    File.join(folder, suite)
+  end
+
   # Installs and uses the Debian packages in a fresh Debian.
   #
   # @param kind [String] what packaging/try is to use
