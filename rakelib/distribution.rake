@@ -2,7 +2,10 @@
 
 namespace :package do
   desc 'Build everything into pkg/: gems, module, Debian source package and packages, and RPMs (bin/setup packages)'
-  task all: %i[package package:deb package:rpm]
+  task all: %i[package package:deb package:rpm] do
+    listed = File.readlines('pkg/SHA256SUMS').map { |line| File.join('pkg', line.split.last) }
+    write_checksums(listed | Dir['pkg/{simpkv_*,*.deb,*.rpm}'])
+  end
 
   desc 'Build the Debian source package and the Debian packages into pkg/'
   task(:deb) { sh 'packaging/deb', 'pkg' }

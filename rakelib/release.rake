@@ -8,6 +8,13 @@ task :source_date do
     ENV['SOURCE_DATE_EPOCH'].match?(/\A\d+\z/)
 end
 
+# Writes the checksums of files in pkg.
+def write_checksums(files)
+  File.write('pkg/SHA256SUMS', files.sort.map do |file|
+    "#{Digest::SHA256.file(file).hexdigest}  #{File.basename(file)}\n"
+  end.join)
+end
+
 # Runs after the packages of the Rakefile are built.
 task :package do
   require_relative 'bill_of_materials'
@@ -19,9 +26,7 @@ task :package do
       File.write(file, BillOfMaterials.new(package, Time.at(Integer(ENV.fetch('SOURCE_DATE_EPOCH')))))
     end
   end
-  File.write('pkg/SHA256SUMS', (packages + bills).sort.map do |file|
-    "#{Digest::SHA256.file(file).hexdigest}  #{File.basename(file)}\n"
-  end.join)
+  write_checksums(packages + bills)
 end
 
 namespace :release do
