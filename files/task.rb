@@ -61,7 +61,7 @@ class SimpkvTask
     return present if noop?
 
     options = options('sensitive' => '--sensitive', 'keep_metadata' => '--keep-metadata', 'history' => '--history',
-                      'expires_after' => '--expires-after')
+                      'expires_after' => '--expires-after', 'unless_earlier' => '--unless-earlier')
     options += ['--metadata', JSON.generate(@parameters['metadata'])] if @parameters['metadata']
     options << '--no-sensitive' if @parameters['sensitive'] == false
     # The command refuses an empty standard input.

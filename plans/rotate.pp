@@ -56,6 +56,9 @@ plan simpkv::rotate(
   unless $found.length == 1 {
     fail_plan('store must be one target', 'simpkv/usage')
   }
+  if get_targets($services).empty {
+    fail_plan('services has no target: nobody would accept the new value', 'simpkv/usage')
+  }
 
   # Any other error than a missing version ends the plan.
   $current = run_task('simpkv::get', $found, "Read ${key}", $place).first
@@ -77,13 +80,19 @@ plan simpkv::rotate(
   }
 
   unless $resume {
-    run_task('simpkv::put', $found, "Store a new value of ${key}", $place + {
-        'generate'      => $length,
-        'sensitive'     => $sensitive,
-        'keep_metadata' => true,
-        'history'       => 1,
-        'expires_after' => $expires_after,
-    })
+    # Another plan may have stored a value since: the old one, which clients use, would be lost.
+    $put = run_task('simpkv::put', $found, "Store a new value of ${key}", $place + {
+        'generate'       => $length,
+        'sensitive'      => $sensitive,
+        'keep_metadata'  => true,
+        'history'        => 1,
+        'expires_after'  => $expires_after,
+        'unless_earlier' => true,
+        '_catch_errors'  => true,
+    }).first
+    unless $put.ok {
+      fail_plan($put.error)
+    }
   }
 
   [['services', $services], ['clients', $clients]].each |$group| {

@@ -57,6 +57,19 @@ RSpec.describe 'The plan simpkv::rotate' do
     expect(@project.log).not_to match(/pl4nted-|#{new}/)
   end
 
+  it 'is refused if another plan has begun meanwhile, and the value that clients use is kept' do
+    real = "#{@project.root}/bin/simpkv"
+    File.rename(real, "#{real}-real")
+    @project.write_command('simpkv', <<~SHELL)
+      [ "$1" != put ] || #{real}-real put app1/db_password --history 1 pl4nted-other > /dev/null
+      exec #{real}-real "$@"
+    SHELL
+    expect(rotate).to include('kind' => 'simpkv/temporary', 'msg' => /keeps an earlier value/)
+    expect(@project.simpkv('get', 'app1/db_password', '--version', '-1')).to eq('pl4nted-old')
+  ensure
+    File.rename("#{real}-real", real)
+  end
+
   it 'says which services may still accept the old value, if their agents fail in the end' do
     fail_agent(3)
     expect(rotate).to include('kind' => 'simpkv/unfinished', 'msg' => /localhost may still accept it: run their agents/,

@@ -119,9 +119,15 @@ RSpec.describe 'simpkv', type: :class do
   end
 
   context 'with a value that YAML cannot hold' do
-    let(:pre_condition) { "class { 'simpkv': options => { 'backends' => { 'a' => Timestamp() } } }" }
+    let(:pre_condition) { "class { 'simpkv': options => { 'backends' => { 'a' => { 'id' => Timestamp() } } } }" }
 
-    it { is_expected.to compile.and_raise_error(/simpkv.yaml: backends: a: a \S+ cannot stand in YAML/) }
+    it { is_expected.to compile.and_raise_error(/simpkv.yaml: backends: a: id: a \S+ cannot stand in YAML/) }
+  end
+
+  context 'with backends that are none' do
+    let(:pre_condition) { "class { 'simpkv': options => { 'backends' => 5 } }" }
+
+    it { is_expected.to compile.and_raise_error(/simpkv.yaml: backends: expected a Hash of backends/) }
   end
 
   context 'with packages of the distribution' do

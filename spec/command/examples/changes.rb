@@ -29,6 +29,14 @@ RSpec.shared_examples 'put, cas and mv' do
       .to eq(['', "simpkv: --metadata and --keep-metadata exclude each other\n", 64])
   end
 
+  it 'put --unless-earlier begins no second rotation' do
+    simpkv!('put', 'a', 'old', '--unless-earlier')
+    simpkv!('put', 'a', 'new', '--history', '1', '--unless-earlier')
+    expect(simpkv('put', 'a', 'newer', '--history', '1', '--unless-earlier').to_a)
+      .to match(['', /'a': it keeps an earlier value.*nothing was stored/, 75])
+    expect(simpkv!('get', 'a') + simpkv!('get', 'a', '--version', '-1')).to eq('newold')
+  end
+
   it "put --keep-metadata keeps metadata of Puppet's types as they are stored" do
     sensitive = { '__ptype' => 'Sensitive', '__pvalue' => 'pl4nted' }
     plant('a', Simpkv::Codec.encode('x', { 'by' => sensitive }, 'pcore'))

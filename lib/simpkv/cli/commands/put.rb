@@ -22,7 +22,8 @@ module Simpkv
           history of the backend, the replaced value becomes version -1 (simpkv log, simpkv restore); without, the new
           document replaces the stored one with its earlier values and its time of expiry. With --expires-after, the key
           is missing for all readers after that time. A put of an equal value renews the time if less than half of it is
-          left.
+          left. With --unless-earlier, a key that keeps an earlier value is left as it is, and the exit code is 75: so
+          that of two rotations at once only one begins.
         TEXT
         EXAMPLES = {
           "simpkv put app1/owner 'the DBAs'" => 'Text',
@@ -42,7 +43,7 @@ module Simpkv
           written = about(key) do
             noting_environment(key) do |store|
               store = versioned(store)
-              next store.put(path, document(value, nil)) unless @keep || @sensitive.nil?
+              next store.put(path, document(value, nil)) unless @keep || @unless_earlier || @sensitive.nil?
 
               in_place(store, path, value)
             end
@@ -53,11 +54,19 @@ module Simpkv
 
         private
 
+        def define(parser)
+          super
+          parser.on('--unless-earlier', 'store nothing if the key keeps an earlier value') { @unless_earlier = true }
+        end
+
         # Stores a value whose document depends on the stored one.
         def in_place(store, path, value)
-          replace(store, path) { |stored| document(value, stored) }
+          replace(store, path) do |stored|
+            refuse_earlier(stored)
+            document(value, stored)
+          end
         rescue MalformedError => e
-          raise if @keep
+          raise if @keep || @unless_earlier
 
           raise MalformedError, "#{e.message}, so that it may be a Sensitive: put with --sensitive or " \
                                 '--no-sensitive replaces it'
@@ -65,6 +74,13 @@ module Simpkv
           raise if @keep || readable?(store, path)
 
           put_unread(store, path, value, e)
+        end
+
+        def refuse_earlier(stored)
+          return unless @unless_earlier && stored && Versions.count(stored).positive?
+
+          raise ConflictError, 'it keeps an earlier value, perhaps of a rotation that is under way: nothing was ' \
+                               'stored. simpkv forget removes that value'
         end
 
         def readable?(store, path)

@@ -11,7 +11,7 @@ Puppet::Functions.create_function(:'simpkv::support::site_file') do
   # @param options
   #   The options, with their sections. Those that are undef are left out.
   # @return [Sensitive[String]] YAML
-  # @raise ArgumentError if a value is no plain data
+  # @raise ArgumentError if a value is no plain data, or the backends are none
   # @example The options of a backend
   #   simpkv::support::site_file({ 'backends' => { 'default' => { 'type' => 'file', 'id' => 'site' } } })
   dispatch :text do
@@ -20,8 +20,16 @@ Puppet::Functions.create_function(:'simpkv::support::site_file') do
   end
 
   def text(options)
+    check_backends(options['backends'])
     head = "# Puppet's class simpkv manages this file.\n"
     Puppet::Pops::Types::PSensitiveType::Sensitive.new("#{head}#{YAML.dump(plain(options, 'simpkv.yaml'))}")
+  end
+
+  # The library checks the rest when it reads the file: the machine that compiles the catalog may not have it.
+  def check_backends(backends)
+    return if backends.nil? || (backends.is_a?(Hash) && backends.values.all?(Hash))
+
+    raise ArgumentError, "simpkv.yaml: backends: expected a Hash of backends by name, each a Hash with 'type' and 'id'"
   end
 
   # The place names the value in messages.
