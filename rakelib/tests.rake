@@ -154,7 +154,7 @@ specs(:availability, :cext, 'pairs of servers, of which one fails while catalogs
 
 # LOAD_SECONDS=600 keeps each server busy for ten minutes.
 stage :load, 'many threads and processes at once' do |stage|
-  seconds = { 'LOAD_SECONDS' => ENV.fetch('LOAD_SECONDS', '6') }
+  seconds = { 'LOAD_SECONDS' => ENV.fetch('LOAD_SECONDS', '3') }
   %i[cext jruby94].each do |ruby|
     variables, *command = Rubies.rspec(ruby, 'spec/load')
     stage.sh(variables.merge(seconds), *command)
@@ -200,7 +200,7 @@ end
 
 # FUZZ_SECONDS=3600 feeds each fuzzer for an hour.
 stage :fuzz, 'the fuzzers' do |stage|
-  stage.sh(*core('fuzz', "SECONDS=#{ENV.fetch('FUZZ_SECONDS', '30')}", jobs: 6))
+  stage.sh(*core('fuzz', "SECONDS=#{ENV.fetch('FUZZ_SECONDS', '15')}", jobs: 6))
 end
 
 # GCC's analyzer and cppcheck follow the paths through the code. That of clang does too, and takes longer than both: the

@@ -12,7 +12,7 @@ require_relative '../support/tally'
 # each client make a hundred times as many calls.
 RSpec.describe 'A key as a register', needs: :fork, heavy: true do
   clients = 6
-  operations = (Float(ENV.fetch('LOAD_SECONDS', '6')) * 100).to_i
+  operations = (Float(ENV.fetch('LOAD_SECONDS', '3')) * 100).to_i
   kills = [operations / 120, 1].max
 
   # Lets clients work, and counts the operations that no order explains.

@@ -14,9 +14,10 @@ module Packages
   MODULE = "simp-simpkv-#{Simpkv::VERSION}.tar.gz"
   GEMS = { ruby: "simpkv-#{Simpkv::VERSION}.gem", java: "simpkv-#{Simpkv::VERSION}-java.gem" }.freeze
 
-  # Settings with which JRuby starts fast and the core compiles fast. The option --dev of JRuby reads them from a file
-  # that Debian's package does not have.
-  ENVIRONMENT = { 'PATH' => '/usr/bin:/usr/sbin', 'MAKEFLAGS' => '-j2', 'CFLAGS' => '-O0', 'JRUBY_OPTS' => '',
+  # Settings with which JRuby starts fast, and the core and the extension compile fast: extconf.rb reads CONFIGURE_ARGS.
+  # The option --dev of JRuby reads its settings from a file that Debian's package does not have.
+  ENVIRONMENT = { 'PATH' => '/usr/bin:/usr/sbin', 'MAKEFLAGS' => '-j2', 'CFLAGS' => '-O0',
+                  'CONFIGURE_ARGS' => "--with-cflags='-O0 -fPIC'", 'JRUBY_OPTS' => '',
                   'JAVA_OPTS' => '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' }.freeze
 
   # The names of compilers in /usr/bin.
