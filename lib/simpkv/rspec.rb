@@ -14,6 +14,9 @@ Simpkv::UnitTest.kit ||= Simpkv::Kit::Stores.new
 
 RSpec.configure do |config|
   config.include(Simpkv::Kit::ExampleMethods)
-  config.prepend(Simpkv::Kit::FreshCatalogs)
-  config.around { |example| Simpkv::UnitTest.kit.for_example { example.run } }
+  config.around do |example|
+    extend(Simpkv::Kit::FreshCatalogs)
+
+    Simpkv::UnitTest.kit.for_example { example.run }
+  end
 end

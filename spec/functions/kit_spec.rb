@@ -252,12 +252,15 @@ RSpec.describe Simpkv::Kit, type: :kit do
     end
 
     it 'makes rspec-puppet compile a catalog again after each use' do
-      group = Class.new { prepend Simpkv::Kit::FreshCatalogs }.new
-      own = Class.new { prepend(Simpkv::Kit::FreshCatalogs) && define_method(:hiera_data) { { 'a' => 1 } } }.new
-      before = group.hiera_data
-      expect([group.hiera_data, own.hiera_data]).to eq([before, [{ 'a' => 1 }, before.last]])
+      example = Class.new { define_method(:build_catalog) { |parameters| parameters } }.new
+      example.extend(Simpkv::Kit::FreshCatalogs)
+      parameters = { code: 'include app', ignored_cache_params: { hiera_data_value: { 'a' => 1 } } }
+      before = example.build_catalog(parameters)
+      expect(before).to match(code: 'include app',
+                              ignored_cache_params: { hiera_data_value: { 'a' => 1 }, simpkv_uses: Integer })
+      expect(example.build_catalog(parameters)).to eq(before)
       simpkv_with('k' => 1)
-      expect(group.hiera_data).not_to eq(before)
+      expect(example.build_catalog(parameters)).not_to eq(before)
     end
   end
 end
