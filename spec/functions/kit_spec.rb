@@ -108,6 +108,47 @@ RSpec.describe Simpkv::Kit, type: :kit do
       expect(nil).not_to have_stored('app1/none').with_value('t0ken')
     end
 
+    it 'shortens long values' do
+      simpkv_with('long' => 'x' * 3000)
+      message = failure_of(have_stored('long').with_value('y' * 3000))
+      expect(message).to match(/its value is "x+\.\.\.x+", not "y+\.\.\.y+"\z/)
+      expect(message.length).to be < 600
+    end
+
+    # The NoMethodError of the second attempt used to show the value.
+    it 'gives a block what holds a Sensitive in both forms, and shows no error of a form that it does not fit' do
+      expect(nil).to have_stored('app1/token').with_value(satisfy { |value| value.unwrap == 't0ken' })
+      expect(nil).to have_stored('app1/token').with_value(satisfy { |value| value.start_with?('t0') })
+      expect(nil).not_to have_stored('app1/token').with_value(satisfy { |value| value.unwrap == 'q' })
+      expect(nil).not_to have_stored('app1/token').with_value(satisfy { |value| expect(value).to eq('q') })
+    end
+
+    it 'refuses a block that fits neither form, without a value or the error that could show it' do
+      matcher = have_stored('app1/token').with_value(satisfy { |value| value.unwrap.nonsense })
+      expect { expect(nil).not_to matcher }.to raise_error(ArgumentError) { |error|
+        expect(error.message).to eq("what is given for the value of 'app1/token' raises NoMethodError for the value " \
+                                    'as it is stored, and NoMethodError for the value without Sensitive')
+        expect(error.cause).to be_nil
+        expect(error.backtrace.first).to start_with(__FILE__)
+      }
+      expect { expect(nil).to have_stored('app1/color').with_value(satisfy(&:nonsense)) }.to raise_error(NoMethodError)
+    end
+
+    it 'composes with other matchers, and compiles a block once' do
+      expect(nil).to have_stored('app1/token').with_value('gu3ss').or have_stored('app1/color')
+      expect([nil]).to all(have_stored('app1/color').and(have_stored('app1/token')))
+      calls = 0
+      expect { simpkv_with("new#{calls += 1}" => 1) }.to have_stored('new1').and have_stored('app1/color')
+      expect(failure_of(have_stored('new1').and(have_stored('new2')), -> { calls += 1 })).to include("'new2'")
+      expect(calls).to eq(2)
+    end
+
+    it 'shows no value when it is inspected' do
+      matcher = have_stored('app1/token').with_value(secret('gu3ss'))
+      matcher.matches?(nil)
+      expect(matcher.inspect).to eq("#<Simpkv::Kit::HaveStored have stored 'app1/token' with the given value>")
+    end
+
     it 'compiles a block and a catalog that rspec-puppet has not compiled yet, and calls no function' do
       expect { compile('simpkv::put("k", 1)') }.to have_stored('k')
       expect(-> { compile('simpkv::put("l", 1)') }).to have_stored('l')
@@ -120,6 +161,12 @@ RSpec.describe Simpkv::Kit, type: :kit do
       expect { expect(nil).not_to have_stored('app1/../x') }.to raise_error(Simpkv::InvalidError)
       expect { expect(nil).not_to have_stored('k', globl: true) }.to raise_error(ArgumentError, /'globl'.*global/)
       expect { have_stored('app1/').with_value(1) }.to raise_error(ArgumentError, %r{the folder 'app1/' has no value})
+    end
+
+    it 'refuses keys that are not Strings, and options that are not a Hash, without a value' do
+      expect { have_stored(:sym) }.to raise_error(ArgumentError, "keys are Strings: have_stored('app1/color')")
+      expect { have_stored('k', secret('t0ken')) }
+        .to raise_error(ArgumentError, 'the options must be a Hash, such as { global: true }')
     end
 
     it 'takes an expired key for a missing one' do
@@ -153,6 +200,36 @@ RSpec.describe Simpkv::Kit, type: :kit do
     end
   end
 
+  # A Sensitive of rspec-puppet shows its value.
+  describe 'simpkv_with, called by mistake' do
+    def refused(*arguments)
+      expect { simpkv_with(*arguments) }
+    end
+
+    it 'refuses a folder that is not a Hash, and shows no value' do
+      refused('d/' => { 'e/' => secret('t0ken') })
+        .to raise_error(ArgumentError, "the value of 'd/e/' must be a Hash of its keys")
+      refused('d/' => nil).to raise_error(ArgumentError, "the value of 'd/' must be a Hash of its keys")
+      refused(secret('t0ken')).to raise_error(ArgumentError, 'the keys must be in a Hash, with their values')
+    end
+
+    it 'refuses keys that are not Strings, such as options without braces before them' do
+      message = "keys are Strings; put the Hash in braces before the options: simpkv_with({ 'a' => 1 }, global: true)"
+      refused('app1/x' => 1, global: true).to raise_error(ArgumentError, message)
+      refused('d/' => { sym: 1 }).to raise_error(ArgumentError, message)
+      refused({ 'k' => 1 }, secret('t0ken')).to raise_error(ArgumentError, /the options must be a Hash/)
+      expect(nil).not_to have_stored('app1/x')
+    end
+
+    # The first folder of the key became the environment.
+    it 'refuses what is not the name of an environment, and what is no Boolean' do
+      ['', 'a/b', '.'].each do |name|
+        refused({ 'a' => 1 }, environment: name).to raise_error(ArgumentError, /\A'environment' must be a name /)
+      end
+      refused({ 'a' => 1 }, global: 'yes').to raise_error(Simpkv::ConfigError, /'global'/)
+    end
+  end
+
   describe 'a backend of Hiera' do
     let(:hiera) do
       ldap = { 'type' => 'ldap', 'id' => 'site', 'ldap_uri' => 'ldaps://ldap.invalid', 'layout' => 'hex',
@@ -176,6 +253,11 @@ RSpec.describe Simpkv::Kit, type: :kit do
       expect(nil).to have_stored('k', backend: 'same')
     end
 
+    it 'has one store under a name that nobody has used yet' do
+      compile('simpkv::put("k", 1)')
+      expect(nil).to have_stored('k', backend: 'same')
+    end
+
     it 'is replaced for modules that call the adapter with options of their own' do
       adapter = world.call('simpkv::support::load')
       options = hiera.merge('backend' => 'default', 'environment' => 'production')
@@ -186,6 +268,25 @@ RSpec.describe Simpkv::Kit, type: :kit do
 
     it 'is still checked' do
       expect { compile('simpkv::put("k", 1, {}, { backend => none })') }.to raise_error(/No simpkv backend 'none'/)
+    end
+
+    # `not_to have_stored` always passed.
+    it 'is the only one that have_stored takes after a call, beside those of simpkv_with' do
+      stores.for_example { expect(nil).not_to have_stored('k', backend: 'secrts') }
+      simpkv_with({ 'k' => 1 }, backend: 'given')
+      compile('simpkv::put("k", 1)')
+      expect(nil).to have_stored('k', backend: 'given')
+      expect(nil).not_to have_stored('k', backend: 'secrets')
+      expect { expect(nil).not_to have_stored('k', backend: 'secrts') }.to raise_error(
+        ArgumentError, "no backend 'secrts': this example has 'default', 'given', 'same', 'secrets'"
+      )
+    end
+
+    it 'need not be named default' do
+      hiera['backends'].delete('default')
+      hiera['backend'] = 'same'
+      expect { expect { compile('simpkv::put("k", 1)') }.not_to have_stored('k') }
+        .to raise_error(ArgumentError, /no backend 'default'/)
     end
 
     it 'is replaced for the command and the estate, too, which read no file of the site' do

@@ -11,17 +11,24 @@ module Simpkv
       OPTIONS = %w[backend environment global].freeze
       private_constant :ENVIRONMENT, :OPTIONS
 
+      # @param options [Object] what an example gives
+      # @return [Hash{String => Object}]
+      # @raise [ArgumentError] that is not a Hash
+      def self.options(options)
+        raise ArgumentError, 'the options must be a Hash, such as { global: true }' unless options.is_a?(Hash)
+
+        options.transform_keys(&:to_s)
+      end
+
       # @param example [Object] the example; its `environment`, if it has one, is that of rspec-puppet
       # @param options [Hash{String => Object}] `global`, `environment`, `backend`
-      # @raise [ArgumentError] an option is unknown
+      # @raise [ArgumentError, ConfigError] an option is unknown, or its value is invalid
       def initialize(example, options)
         unknown = options.keys - OPTIONS
         raise ArgumentError, "unknown option '#{unknown.first}': expected #{OPTIONS.join(', ')}" if unknown.any?
 
         @backend = (options['backend'] || 'default').to_s
-        @own = example.respond_to?(:environment) ? example.environment.to_s : ENVIRONMENT
-        environment = (options['environment'] || @own).to_s
-        @prefix = Config.prefix('global' => options['global'], 'environment' => environment)
+        @prefix = Config.flag(options, 'global') ? 'globals' : prefix(options['environment'], example)
         @documents = Adapter::Documents.new
       end
 
@@ -29,14 +36,30 @@ module Simpkv
       #
       # @param entries [Hash{String => Object}] values by key; that of a key that ends in `/` is the Hash of its folder
       # @return [void]
+      # @raise [ArgumentError] the entries of a folder are not a Hash, or a key is not a String
       def fill(entries, metadata)
+        check(entries)
         entries.each do |key, value|
           path = path(key)
           next store.put(path, @documents.encode(value, metadata, false)) unless key.end_with?('/')
 
+          raise ArgumentError, "the value of '#{key}' must be a Hash of its keys" unless value.is_a?(Hash)
+
+          check(value)
           fill(value.transform_keys { |name| "#{key}#{name}" }, metadata)
           make_folder(path) if value.empty?
         end
+      end
+
+      # Before the first call of a function, the kit does not know the backends that Hiera names.
+      #
+      # @return [void]
+      # @raise [ArgumentError] functions have been called, and none of them could use this backend, nor has the example
+      def check_backend
+        known = kit.backends
+        return if known.empty? || known.include?(@backend)
+
+        raise ArgumentError, "no backend '#{@backend}': this example has '#{known.join("', '")}'"
       end
 
       # @param key [String]
@@ -75,6 +98,22 @@ module Simpkv
 
       def store
         kit.store(@backend)
+      end
+
+      def prefix(environment, example)
+        environment ||= example.respond_to?(:environment) ? example.environment : ENVIRONMENT
+        name = Coercion.convert(:environment, environment.to_s)
+        return Config.prefix('environment' => name) if name
+
+        raise ArgumentError, "'environment' must be a name of letters, digits and '_'"
+      end
+
+      def check(entries)
+        raise ArgumentError, 'the keys must be in a Hash, with their values' unless entries.is_a?(Hash)
+        return if entries.keys.all?(String)
+
+        raise ArgumentError, 'keys are Strings; put the Hash in braces before the options: ' \
+                             "simpkv_with({ 'a' => 1 }, global: true)"
       end
 
       def path(key)

@@ -17,7 +17,7 @@ module Simpkv
       #   before { simpkv_with('app1/url' => 'https://app1', 'app1/token' => sensitive('t0ken'), 'hosts/' => {}) }
       #   before { simpkv_with({ 'site/name' => 'bern' }, global: true, metadata: { 'owner' => 'ops' }) }
       def simpkv_with(entries, options = {})
-        options = options.transform_keys(&:to_s)
+        options = BackendView.options(options)
         metadata = options.delete('metadata') || {}
         BackendView.new(self, options).fill(entries, metadata)
       end
@@ -28,10 +28,11 @@ module Simpkv
       # @param key [String]
       # @param options [Hash] as of {#simpkv_with}
       # @return [HaveStored]
+      # @raise [ConfigError, ArgumentError] the key or an option is invalid
       # @example
       #   it { is_expected.to have_stored('app1/token').with_value(sensitive('t0ken')).with_metadata('owner' => 'ops') }
       def have_stored(key, options = {}) # rubocop:disable Naming/PredicatePrefix -- as RSpec names matchers
-        HaveStored.new(key, BackendView.new(self, options.transform_keys(&:to_s)))
+        HaveStored.new(key, BackendView.new(self, BackendView.options(options)))
       end
     end
   end

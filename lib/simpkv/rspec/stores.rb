@@ -17,19 +17,21 @@ module Simpkv
 
       def initialize
         @uses = 0
+        @configured = {}
       end
 
       # Gives the block stores of its own.
       #
       # @return [Object] what the block returns
       def for_example
-        around = [@folder, @places]
+        around = [@folder, @places, @configured]
         @folder = nil
         @places = {}
+        @configured = {}
         yield
       ensure
         FileUtils.remove_entry(@folder, true) if @folder
-        @folder, @places = around
+        @folder, @places, @configured = around
       end
 
       # @param options [Hash] see {UnitTest.redirect}
@@ -38,8 +40,9 @@ module Simpkv
       def redirect(options)
         name = options['backend']
         backend = options['backends'][name]
-        id = backend.values_at(*(backend['type'] == 'file' ? %w[id] : %w[type id])).join('-')
-        redirected = backend.slice(*KEPT).merge('type' => 'file', 'id' => id, 'root_path' => place(name, id))
+        @configured.merge!(options['backends'].transform_values { |each| id_of(each) })
+        redirected = backend.slice(*KEPT)
+                            .merge('type' => 'file', 'id' => @configured[name], 'root_path' => place(name))
         options.merge('backends' => options['backends'].merge(name => redirected))
       end
 
@@ -55,16 +58,28 @@ module Simpkv
         @places.to_h.keys.grep(String)
       end
 
+      # @return [Array<String>] the names of the backends that Hiera, or a call itself, has given to the calls of the
+      #   example, and of those that it has used; none before the first call
+      def backends
+        @configured.empty? ? [] : (@configured.keys | names).sort
+      end
+
       private
 
+      # Nobody has checked a backend that no call has chosen.
+      def id_of(backend)
+        backend.values_at(*(backend['type'] == 'file' ? %w[id] : %w[type id])).join('-') if backend.is_a?(Hash)
+      end
+
       # Two names of one backend have one place, as they have in production.
-      def place(name, id = nil)
+      def place(name)
         unless @places
           raise ConfigError, 'simpkv/rspec has a store only while an example runs: not in before(:context), and not ' \
                              'while files are loaded'
         end
 
         @uses += 1
+        id = @configured[name]
         same = [:id, id]
         place = @places[name] ||= (id && @places[same]) || File.join(folder, @places.length.to_s)
         @places[same] ||= place if id
