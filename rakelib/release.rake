@@ -3,7 +3,14 @@
 # Dates every file of the packages by the commit, so that two builds of a commit are the same bytes. RubyGems and tar
 # read the variable. Sources without git, such as a tarball, have no commit: there, RubyGems' own constant stands in.
 task :source_date do
-  ENV['SOURCE_DATE_EPOCH'] ||= File.exist?('.git') ? `git log -1 --format=%ct`.strip : '315619200'
+  ENV['SOURCE_DATE_EPOCH'] ||=
+    if File.exist?('.git')
+      `git log -1 --format=%ct`.strip
+    else
+      warn 'source_date: without git, the files of the packages are dated 1980-01-02: set SOURCE_DATE_EPOCH to the ' \
+           'date of the commit'
+      '315619200'
+    end
   abort "git does not tell the date of the commit, '#{ENV.fetch('SOURCE_DATE_EPOCH')}'" unless
     ENV['SOURCE_DATE_EPOCH'].match?(/\A\d+\z/)
 end

@@ -49,6 +49,19 @@ RSpec.describe 'A release that rake package builds' do
       .to eq([Time.at(commit).utc.strftime('%F %T')])
   end
 
+  # rake used to date the files without a word.
+  it 'is dated by SOURCE_DATE_EPOCH without a commit, and a line says so if that is not set' do
+    Dir.mktmpdir do |folder|
+      File.write("#{folder}/Rakefile", "load '#{Packages::ROOT}/rakelib/release.rake'\n" \
+                                       "task(default: :source_date) { puts ENV.fetch('SOURCE_DATE_EPOCH') }\n")
+      without, with = [nil, '1795683600'].map do |date|
+        Packages.run('rake', folder: folder, environment: { 'SOURCE_DATE_EPOCH' => date }).lines(chomp: true)
+      end
+      expect(without).to match([/\Asource_date: .*1980-01-02.*set SOURCE_DATE_EPOCH/, '315619200'])
+      expect(with).to eq(['1795683600'])
+    end
+  end
+
   packages.each do |package|
     describe "has a bill of materials of #{package}, which" do
       it 'is valid by the schema of CycloneDX 1.7, and names the bytes of the package' do
