@@ -118,11 +118,11 @@ module Simpkv
         e
       end
 
-      # The messages of the errors could show what is stored.
+      # The messages of the errors could show what is stored. They have been rescued, so that none of them is the cause.
       def refuse(part, errors)
         raise ArgumentError, "what is given for the #{part} of '#{@key}' raises #{errors.first.class} for the " \
                              "#{part} as it is stored, and #{errors.last.class} for the #{part} without Sensitive",
-              errors.first.backtrace, cause: nil
+              errors.first.backtrace
       end
 
       def missing
