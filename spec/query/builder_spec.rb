@@ -461,7 +461,7 @@ RSpec.describe Simpkv::Query::Builder do
         database.execute("UPDATE sqlite_schema SET rootpage = 3 WHERE name = 'facts_of_node'")
         database.close
 
-        expect { builder.check }.to raise_error(Simpkv::MalformedError, /damaged/)
+        expect { builder.check }.to raise_error(Simpkv::Query::DamagedError, /the file is damaged/)
         expect(index.there?).to be true
       end
     end

@@ -90,6 +90,22 @@ RSpec.describe 'simpkv doctor, with an index of queries' do
     expect(File.size(index.path)).to eq 4096
   end
 
+  # It used to say that the index must be deleted, after which no query had an answer.
+  it 'keeps an index that cannot be compared, and tells how to repair the document of the store' do
+    refresh
+    %w[status/web1 facts/web1 inventory/web1 exported/host/web1 reports/web1/1].each do |document|
+      run('web1', exports: { 'host' => [host('web1')] })
+      refresh
+      estate.store.put("globals/estate/#{document}", '{"value": broken')
+      found = findings.find { |finding| finding['what'] == 'index of queries' }
+
+      expect(found).to problem('index of queries', %r{'globals/estate/#{document}' cannot be read},
+                               /\Asimpkv rm -g estate|, or delete it: simpkv rm -g estate/)
+      found['fix'].scan(/ rm -g (\S+?),/).flatten.each { |key| simpkv!('rm', '-g', key) }
+      expect { refresh }.not_to raise_error
+    end
+  end
+
   it 'does not examine an index that another user could have changed' do
     refresh
     File.chmod(0o777, site['server']['index'])

@@ -61,7 +61,8 @@ module Simpkv
       #
       # @return [Array<String>, nil] the names of nodes whose rows are not those that the store makes, sorted; nil if
       #   there is no index of this version and of these options
-      # @raise [MalformedError] the file of the index is damaged, or a document is malformed
+      # @raise [DamagedError] the file of the index is damaged
+      # @raise [MalformedError] a document is malformed; names it
       # @raise [ConfigError, Error] as {#refresh}
       def check
         @index.examine do |database|

@@ -127,7 +127,7 @@ module Simpkv
       # @yieldparam database [SQLite3::Database]
       # @return [Object] what the block returns; nil without calling it, if there is no index of this version and of
       #   these options
-      # @raise [MalformedError] the database is damaged
+      # @raise [DamagedError] the database is damaged
       # @raise [ConfigError] the folder or a file could be another user's
       # @raise [UnavailableError] the database cannot be used
       def examine
@@ -234,7 +234,7 @@ module Simpkv
       end
 
       def refuse_damaged
-        raise MalformedError, 'the file is damaged', cause: nil
+        raise DamagedError, 'the file is damaged', cause: nil
       end
 
       # @return [String]

@@ -26,10 +26,10 @@ module Simpkv
       end
 
       # @return [void]
-      # @raise [MalformedError] SQLite finds something wrong with the file
+      # @raise [DamagedError] SQLite finds something wrong with the file
       def demand_sound
         found = @database.get_first_value('PRAGMA quick_check(1)')
-        raise MalformedError, "the file is damaged: #{found}" unless found == 'ok'
+        raise DamagedError, "the file is damaged: #{found}" unless found == 'ok'
       end
 
       # @return [void]

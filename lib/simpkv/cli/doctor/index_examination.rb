@@ -1,24 +1,28 @@
 # frozen_string_literal: true
 
+require 'simpkv/cli/doctor/examination'
+
 module Simpkv
   module Cli
     # Checks whether the index of queries, which `simpkv serve` keeps, agrees with the store. Changes nothing.
-    class IndexExamination
+    class IndexExamination < Examination
       # The subject of the findings.
       WHAT = 'index of queries'
       # The number of nodes that are named.
-      NAMED = 5
+      NODES = 5
       # The seconds after which nobody seems to refresh an index.
       KEPT = 60
-      private_constant :WHAT, :NAMED, :KEPT
+      # The path in the message about a document of the store.
+      DOCUMENT = %r{'(globals/estate/[^']+)'}.freeze
+      private_constant :WHAT, :NODES, :KEPT, :DOCUMENT
 
-      # @param estate [Estate]
-      # @param folder [String, nil] the option `index` of `server`
-      # @param findings [Findings] to be filled
-      def initialize(estate, folder, findings)
+      # @param estate [Estate] in the backend
+      # @param place [String, nil] the option `index` of `server`
+      # @param arguments [Array] see {Examination#initialize}
+      def initialize(estate, place, *arguments, **more)
+        super(*arguments, **more)
         @estate = estate
-        @folder = folder
-        @findings = findings
+        @place = place
       end
 
       # @return [void]
@@ -29,10 +33,13 @@ module Simpkv
 
         state = @index.examine { |database| Query::Index::State.of(database) }
         report(state) if state
-      rescue MalformedError => e
+      rescue Query::DamagedError => e
         anew(e.message)
+      rescue MalformedError => e
+        # The index is sound, and has what the store had before.
+        findings.problem(WHAT, "it cannot be compared with the store: #{e.message}", remedy(e.message[DOCUMENT, 1]))
       rescue ConfigError => e
-        @findings.unknown(WHAT, "not examined: #{e.message}")
+        findings.unknown(WHAT, "not examined: #{e.message}")
       end
 
       private
@@ -40,18 +47,18 @@ module Simpkv
       # @return [Query::Index, nil] nil without the gem simpkv-server, which has the code, or without a place for it
       def index
         require 'simpkv/query/builder'
-        Query::Index.of(@estate, @folder)
+        Query::Index.of(@estate, @place)
       rescue LoadError, ConfigError
         nil
       end
 
       def report(state)
         if state.failure
-          @findings.problem(WHAT, "it cannot be refreshed since #{time(state.failed)}: #{state.failure}",
-                            'remove the cause. Until then, queries are answered with an error')
+          findings.problem(WHAT, "it cannot be refreshed since #{time(state.failed)}: #{state.failure}",
+                           'remove the cause. Until then, queries are answered with an error')
         end
         different = Query::Builder.new(@estate, @index).check
-        return @findings.ok(WHAT, age(state)) if different.empty? && !state.failure
+        return findings.ok(WHAT, age(state)) if different.empty? && !state.failure
 
         differ(different) if different.any?
       end
@@ -64,13 +71,28 @@ module Simpkv
       end
 
       def differ(names)
-        shown = names.first(NAMED).map { |name| Output.name(name) }.join(', ')
-        more = ", and #{names.length - NAMED} more" if names.length > NAMED
+        shown = names.first(NODES).map { |name| Output.name(name) }.join(', ')
+        more = ", and #{names.length - NODES} more" if names.length > NODES
         anew("#{Output.count(names.length, 'node')} not as in the store: #{shown}#{more}")
       end
 
       def anew(why)
-        @findings.problem(WHAT, why, "rm #{LdapAccess.shell([@index.path])}*: the next refresh makes it anew")
+        findings.problem(WHAT, why, "rm #{LdapAccess.shell([@index.path])}*: the next refresh makes it anew")
+      end
+
+      # Missing facts do not stop a refresh. Exports stay: nodes that collect and purge them would remove what they
+      # declare.
+      #
+      # @param path [String, nil] of the document that cannot be read; nil if the message names none
+      # @return [String]
+      def remedy(path)
+        return 'remove the cause, and keep the index' unless path
+
+        deletion = "restore it from a backup, or delete it: #{removal(path)}. "
+        return "#{deletion}The next refresh follows the store then" unless path.match?(OF_RUNS)
+
+        facts = "#{deletion}Then " if path.include?('/facts/')
+        "#{facts}#{stored_anew(File.basename(path))}"
       end
 
       def time(seconds)

@@ -61,7 +61,7 @@ module Simpkv
         estate = @configuration.estate_in(backend)
         EstateExamination.new(estate, backend, @findings, simpkv: line).perform
         CompilersExamination.new(estate, @findings).perform
-        IndexExamination.new(estate, @configuration.server['index'], @findings).perform
+        IndexExamination.new(estate, @configuration.server['index'], backend, @findings, simpkv: line).perform
         RulesExamination.new(estate, @puppet, backend, @findings, simpkv: line, user: @user).perform
       rescue Estate::MissingError => e
         @findings.problem('nodes', e.message, "#{line} init")
