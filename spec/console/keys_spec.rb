@@ -324,6 +324,21 @@ RSpec.describe 'The pages of keys' do
       expect(%w[edit restore].map { |name| page("/keys/a?do=#{name}").status }).to eq([404, 404])
     end
 
+    # They were errors without a way on, and the text was lost.
+    it 'lead from each form of a key that cannot be read to its deletion, and keep what a person has entered' do
+      store.put('environments/production/torn', 'pl4nted')
+      client.put('/v1/keys/a', 'value' => 1)
+      torn = '/keys/torn?do='
+      shown = %w[edit restore].map { |name| page("#{torn}#{name}") } +
+              %w[edit show].map { |name| submit('/keys/a', "#{torn}#{name}") }
+      shown.each { |each| expect([each.status, links(each)]).to match([500, include(/do=delete/)]) }
+      ['', '"x"'].each do |etag|
+        refused = submit('/keys/a', "#{torn}save", entered.merge('value' => 'mine', 'etag' => etag))
+        expect([refused.status, text(refused)]).to match([500, include('mine', 'entered is still below', 'not a JSON')])
+      end
+      expect(store.get('environments/production/torn')).to eq('pl4nted')
+    end
+
     it 'have the form for another place if a store is not there, or a parameter is wrong' do
       client.put('/v1/keys/a', 'value' => 1)
       expect(page('/keys/?backend=none')).to have_attributes(status: 400, body: include('name="backend"'))

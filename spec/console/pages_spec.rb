@@ -113,6 +113,22 @@ RSpec.describe 'The pages of the console' do
     expect(answers).to eq([])
   end
 
+  it 'keep the value of a key that another operator changes before its store is lost' do
+    key = JSON.generate('versions' => [], 'audit' => 'none', 'metadata' => {})
+    found = [200, { 'etag' => '"1"', 'allow' => 'PUT' }, [key]]
+    answers = { 'GET' => [found, [503, {}, ['{}']]], 'PUT' => [[412, {}, ['{}']]] }
+    api = lambda do |env|
+      env['PATH_INFO'] == '/v1/keys/a' ? answers[env['REQUEST_METHOD']].shift : [403, {}, ['{}']]
+    end
+    service = observed(api, StringIO.new)
+    form = service.call(request('/keys/a?do=edit', 'text/html')).last
+    fields = { '_token' => form[/name="_token" value="(\h+)"/, 1], 'format' => 'text', 'value' => 'mine',
+               'etag' => '"1"' }
+    saved = service.call(request('/keys/a?do=save', 'text/html', method: 'POST', params: fields))
+    expect(saved).to match([503, anything, include('Somebody else has changed this key', "\nmine</textarea>")])
+    expect(answers.values).to all(eq([]))
+  end
+
   # @param api [#call]
   # @return [#call] returns status, headers and text
   def observed(api, log)

@@ -31,6 +31,10 @@ module Simpkv
         at('/keys/{path}')
         open_key_place(r)
         send(key_action(r.post?))
+      rescue *KEY_ERRORS => e
+        raise if @keys.nil? || @place.folder?
+
+        keys_refused_view(@place.name, Problem.of(e))
       end
 
       private
@@ -62,15 +66,16 @@ module Simpkv
         value unless value.empty?
       end
 
-      def keys_view(title, template, choice: @keys.choice, **locals)
+      # A store that cannot be reached is not asked for its environments: that could take its time again.
+      def keys_view(title, template, **locals)
+        choice = @keys.choice(environments: response.status != 503)
         page(title, template, place: @place, choice: choice, notice: KEY_NOTICES[@notice], **locals)
       end
 
-      # The page of an error that has the form for another environment or backend. A store that cannot be reached is
-      # not asked for its environments: that could take its time again.
+      # The page of an error that has the form for another environment or backend.
       def keys_refused_view(title, problem)
         response.status = problem.status
-        keys_view(title, 'keys_refused', problem: problem, choice: @keys.choice(environments: problem.status != 503))
+        keys_view(title, 'keys_refused', problem: problem)
       end
 
       def folder_page
@@ -139,9 +144,9 @@ module Simpkv
       def key_page
         key_view(*key_description)
       rescue Problem => e
-        e.status == 409 ? go_to(@place.below('', folder: true).url) : keys_refused_view(@place.name, e)
-      rescue *KEY_ERRORS => e
-        keys_refused_view(@place.name, Problem.of(e))
+        raise unless e.status == 409
+
+        go_to(@place.below('', folder: true).url)
       end
 
       # @param value [Hash] for the template: what the person has asked to see
@@ -157,9 +162,10 @@ module Simpkv
         check_values_shown
         number = field('version')
         number = '0' if number.empty?
+        described = key_description
         body = @keys.value(number).data
         shown = Keys::ShownValue.new(body)
-        key_view(*key_description, number: number, shown: shown, body: body)
+        key_view(*described, number: number, shown: shown, body: body)
       end
     end
   end

@@ -17,7 +17,9 @@ module Simpkv
       }.freeze
       KEY_NEEDS_TLS = 'values are not shown on a connection without TLS, and nothing is changed there: use the Unix ' \
                       'socket of the service, or its address with ssl'
-      private_constant :KEY_CONFLICTS, :KEY_NEEDS_TLS
+      # The description of a key that is not there, or cannot be read.
+      NO_KEY = { 'versions' => [] }.freeze
+      private_constant :KEY_CONFLICTS, :KEY_NEEDS_TLS, :NO_KEY
 
       private
 
@@ -72,10 +74,10 @@ module Simpkv
       # The form with the value: a read as that of {#key_value_page}.
       def key_edit_page
         check_values_shown
+        description, = key_description
         answer = @keys.value(0)
         body = answer.data
         shown = Keys::ShownValue.new(body)
-        description, = key_description
         form = Keys::ValueForm.with_value(shown, body, description, answer.headers['etag'])
         return key_edit_view(form, description) if shown.editable?
 
@@ -132,11 +134,23 @@ module Simpkv
       # for what is stored now.
       def key_unsaved(form, problem)
         failed = key_failure(problem, :save)
-        return key_edit_view(form, { 'versions' => [] }, failed) unless problem.status == 412
+        return key_edit_view(form, NO_KEY, text_kept(failed)) unless problem.status == 412
 
         description, etag = stored_key
         button = etag ? 'Replace what somebody else has stored' : 'Store it as a new key'
         key_edit_view(form.for_etag(etag), description, failed, button)
+      rescue *KEY_ERRORS => e
+        unreadable = key_failure(e, :save)
+        key_edit_view(form, NO_KEY, Problem.new(unreadable.status, "#{failed.message} The key cannot be read now: " \
+                                                                   "#{unreadable.message}"))
+      end
+
+      # @param problem [Problem]
+      # @return [Problem] that a store or a key fails; the text is not lost
+      def text_kept(problem)
+        return problem if problem.status < 500
+
+        Problem.new(problem.status, "#{problem.message}. What you have entered is still below.")
       end
 
       # @return [Array(Hash, String)] as {#key_description}, without a tag for a key that has expired or does not exist
@@ -146,7 +160,7 @@ module Simpkv
       rescue Problem => e
         raise unless e.status == 404
 
-        [{ 'versions' => [] }, nil]
+        [NO_KEY, nil]
       end
 
       def key_restore_page
