@@ -207,6 +207,8 @@ RSpec.describe 'The pages of nodes' do
       shown = page("/nodes/web1/reports/#{last}")
       expect(text(shown)).to match(%r{File\[/etc/motd\] content changed corrective})
         .and include('Some changes were corrective', '7 more events, which are not stored', 'total 4.0')
+      # Long names made the page wider than the window of a phone.
+      expect(shown.body.scan('<table>').length).to eq(shown.body.scan(/<div class="scroll"[^>]*>\n<table>/).length)
       expect(text(shown)).to match(/User\[db\] content noop m{150}… Whole event 2/)
       expect(text(page("/nodes/web1/reports/#{last}?event=1"))).to include('m' * 900)
       expect(page("/nodes/web1/reports/#{last}?event=2").status).to eq(404)
