@@ -436,6 +436,36 @@ RSpec.describe 'The pages of keys' do
       expect(client.get('/v1/keys/app1/a?environment=dev').data['value']).to eq('pl4nted-dev')
     end
 
+    context 'for a folder that is not there yet, and some names of another' do
+      let(:name) { 'owner.example.com' }
+      let(:example) do
+        [{ 'certname' => name, 'methods' => %w[GET PUT], 'paths' => ['/v1/keys/shop/**', '/v1/keys/wiki/*'] }]
+      end
+
+      # The folder was a dead end, and there was no link to the other.
+      it 'lead to both, and to a form for the first key' do
+        client.put('/v1/keys/wiki/a', 'value' => 1)
+        listed = links(page('/keys/'))
+        expect(listed).to include('/keys/shop/?environment=production', '/keys/wiki/?environment=production')
+        expect(page('/keys/wiki/').status).to eq(200)
+        empty = page('/keys/shop/')
+        expect([empty.status, text(empty)]).to match([404, include('Store a new key here')])
+        form = links(empty).grep(/do=new/).first
+        address(send_page(form, form, entered.merge('name' => 'a', 'value' => '1')))
+        expect(text(page('/keys/shop/'))).to include('a key')
+        refused = page('/keys/other/')
+        expect([refused.status, text(refused)]).to match([403, satisfy { |words| !words.include?('Look at this') }])
+      end
+
+      # There was a link, to an error.
+      it 'say that there is no such backend' do
+        %w[backend=nope backend=nope&environment=none environment=a%2fb].each do |query|
+          expect(page("/keys/?#{query}")).to have_attributes(status: 400, body: include('name="backend"'))
+        end
+        expect(links(page('/keys/?backend=default'))).to include(start_with('/keys/shop/?'))
+      end
+    end
+
     context 'of which some are for a part of the names' do
       let(:name) { 'writer.example.com' }
 

@@ -101,8 +101,21 @@ module Simpkv
         places = Keys::OwnPlaces.new(api.rights.key_paths(caller), @place).rows
         return keys_refused_view(folder_title, problem) if places.empty?
 
+        check_scope(places) if key_parameter('backend') || key_parameter('environment')
         keys_view(folder_title, 'keys_own', rows: places.first(Rows::SIZE_MAX), more: places.length > Rows::SIZE_MAX,
                                             problem: problem)
+      rescue *KEY_ERRORS => e
+        keys_refused_view(folder_title, Problem.of(e))
+      end
+
+      # @param places [Array<Array>] of {Keys::OwnPlaces}
+      # @return [void]
+      # @raise [Problem] 400: the address names a backend that there is not, or an environment that there cannot be
+      def check_scope(places)
+        _, _, own = places.find { |_, address, place| address && place.backend == @place.backend }
+        Keys::Client.new(api, own).description if own
+      rescue *KEY_ERRORS => e
+        raise if Problem.of(e).status == 400
       end
 
       # @param total [Hash{String => Integer}] of the API
