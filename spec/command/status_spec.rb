@@ -72,7 +72,7 @@ RSpec.describe 'simpkv status' do
     end
     outcome = status('--parts', 'nodes')
     expect(outcome.code).to eq(2)
-    expect(outcome.out).to match(/^critical  Nodes with documents that cannot be read: 2 \(web1, web2\)\.$/)
+    expect(outcome.out).to match(/^critical  Nodes whose status or inventory cannot be read: 2 \(web1, web2\)\.$/)
       .and match(/^warning   The last run failed on 1 node\.$/)
       .and match(/^  2 active: 1 failed, 0 changed, 0 noop, 1 unchanged/)
       .and match(%r{^  globals/estate/status/web1: .*\n  globals/estate/inventory/web2: it has another form})

@@ -138,7 +138,8 @@ RSpec.describe 'The pages of nodes' do
       it 'names the nodes that it cannot have, because their status cannot be read' do
         store.put('globals/estate/status/web1', '{')
         shown = page('/nodes')
-        expect(text(shown)).to include('This table lacks the nodes', 'globals/estate/status/web1 :', '1 to 4 of 4')
+        expect(text(shown)).to include('A node is not in this table if its status',
+                                       'web1 : globals/estate/status/web1 :', '1 to 4 of 4')
         expect(links(shown)).to include('/nodes/web1', '/nodes/web2')
       end
 
@@ -369,10 +370,19 @@ RSpec.describe 'The pages of nodes' do
           .to all(match([500, /#{place}.* cannot|cannot.*#{place}/]))
         expect(shown.map { |found| links(found) }).to all(include('/nodes/web1/deactivate', '/nodes/web1/facts'))
         expect(shown.map(&:body).join).not_to include('pl4nted')
+        expect(shown.map { |found| found.body.scan('The id of this request').length }).to all(eq(1))
         good ? store.put(place, good) : store.delete(place)
       end
       store.put('globals/estate/status/web1', '{')
       expect(text(page('/nodes/web1'))).to match(/Status of the last report unknown Last seen unknown/)
+    end
+
+    # It said that this node must be deactivated, which does not help.
+    it 'is nothing for a document of another kind' do
+      store.put('globals/estate/rules/6f0c9a52-3c4e-4a5f-9f0e-2f6a3c1d7b90', '{')
+      shown = submit('/nodes/web1/inspection', '/nodes/web1/inspection')
+      expect(shown).to have_attributes(status: 500, body: include('estate/rules/6f0c9a52'))
+      expect(links(shown)).not_to include('/nodes/web1/deactivate')
     end
 
     it 'needs a form of this service, and says nothing that is not so' do

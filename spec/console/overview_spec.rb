@@ -83,7 +83,7 @@ RSpec.describe 'The overview of the console' do
       store.put("globals/estate/#{key}", document)
     end
     found = whole
-    expect(text(found)).to include('Problem: Nodes with documents that cannot be read: 2 (db1, web2).',
+    expect(text(found)).to include('Problem: Nodes whose status or inventory cannot be read: 2 (db1, web2).',
                                    'Problem: The last run failed on 1 node.', '1 active', '1 failed',
                                    'none of the numbers below: they are not complete.',
                                    'db1 : globals/estate/inventory/db1 : it has another form')

@@ -67,7 +67,7 @@ RSpec.describe 'The pages of the console' do
     eventually(errors: RuntimeError) { read.call.first.include?('web1') }
     expect(read.call).to all(match(/\A(?!.*last refreshed)/))
     FileUtils.mv(@root, "#{@root}.away")
-    notice = /The index was last refreshed \d+ seconds? ago , and .* is of that time\. .*there is no store/
+    notice = /The index was last refreshed \d+ seconds? ago , and .* had at that time\. .*there is no store/
     eventually(errors: RuntimeError) { read.call.all?(notice) }
     expect(text(page('/nodes'))).to include('web1')
     overview = eventually(errors: RuntimeError) { [text(page('/'))].grep_v(/Not known yet: [^.]*runs/).first }

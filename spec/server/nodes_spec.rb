@@ -123,7 +123,8 @@ RSpec.describe 'The API of nodes' do
     store.put('globals/estate/exported/host/web1', '{')
     expect(client.get('/v1/nodes/web1/exports')).to have_attributes(status: 500, detail: include('exported/host/web1'))
     store.delete('globals/estate/exported/host/web1')
-    expect(client.get('/v1/nodes/web1/exports')).to have_attributes(status: 500, detail: /'host' are missing/)
+    expect(client.get('/v1/nodes/web1/exports')).to have_attributes(status: 500,
+                                                                    detail: %r{exported/host/web1' is missing})
   end
 
   it 'has what can be read of a node, and why the rest cannot, if the client asks for the errors' do

@@ -121,7 +121,7 @@ module Simpkv
         return if total.zero?
 
         names = unreadable.fetch('nodes', []).map { |node| node['name'] }
-        add('critical', 'nodes', "Nodes with documents that cannot be read: #{some(total, names)}.")
+        add('critical', 'nodes', "Nodes whose status or inventory cannot be read: #{some(total, names)}.")
       end
 
       # @param names [Array<String>] of the first ones; none if the caller may not see them

@@ -11,7 +11,7 @@ module Simpkv
       # By these words, in the order of urgency. A run in noop mode that has not failed is `noop`. A node is `unseen` if
       # no report says how its last run ended.
       STATUSES = %w[failed changed noop unchanged unseen].freeze
-      # The most nodes with a document that cannot be read that have a name.
+      # The most nodes whose status or inventory cannot be read that are named.
       NAMED = 100
       private_constant :STATUSES, :NAMED
 
@@ -20,9 +20,9 @@ module Simpkv
       # @return [Hash{String => Object}] of the active nodes, as pages and queries show them: `total`; `statuses`: a
       #   number for each of {STATUSES}, of which each node counts for one; `overdue`: those that were not seen since
       #   `overdue_since`. And the other nodes: `expired`, not seen for the time of the option `node_ttl`; `never_run`,
-      #   declared, and not seen at all. And `unreadable`, the nodes with a document that cannot be read: `total`, their
-      #   number, and `nodes`, the first ones with `name` and `documents`, the reasons by the paths of the documents. If
-      #   that document is the status, the node is in no other number
+      #   declared, and not seen at all. And `unreadable`, the nodes whose status or inventory cannot be read: `total`,
+      #   their number, and `nodes`, the first ones with `name` and `documents`, the reasons by the paths of the
+      #   documents. If the status is among them, the node is in no other number
       # @raise [Error, ConfigError] the nodes cannot be listed
       def self.of(estate, now = Time.now)
         new(estate, now).counts

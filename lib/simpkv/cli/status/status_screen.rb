@@ -86,7 +86,7 @@ module Simpkv
           node['documents'].map { |path, why| "#{path}: #{why}" }
         end
         more = rows.length - ROWS
-        ["#{part['total']} with documents that cannot be read; without its status, a node is in no other number:",
+        ["#{part['total']} whose status or inventory cannot be read; without its status, a node is in no other number:",
          *rows.first(ROWS), *('and more' if more.positive? || part['total'] > part['nodes'].length)]
       end
 

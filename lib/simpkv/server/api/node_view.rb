@@ -112,8 +112,8 @@ module Simpkv
           lost = (named - types).find { |type| @estate.inventory.lost?(type, @certname) }
           return unless lost
 
-          raise MalformedError, "the exports of the type '#{lost}' are missing, though the inventory names them. The " \
-                                "next run of '#{@certname}' stores them again"
+          raise MalformedError, "'#{Estate::FOLDER}/exported/#{lost}/#{@certname}' is missing, though the inventory " \
+                                "names it. The next run of '#{@certname}' stores it again"
         end
 
         # A parameter can be a secret, such as a password, without being Sensitive.

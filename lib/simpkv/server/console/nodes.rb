@@ -117,7 +117,7 @@ module Simpkv
       # @param subject [String] such as `status`: the folder of a document
       # @return [Boolean] whether the document cannot be read
       def unreadable?(node, subject)
-        node['errors'].keys.any? { |path| path.end_with?("/#{subject}/#{@certname}") }
+        node['errors'].key?("#{Estate::FOLDER}/#{subject}/#{@certname}")
       end
 
       # @param node [Hash] of the API
@@ -153,6 +153,13 @@ module Simpkv
 
         response.status = problem.status
         node_view(tab, 'node_unreadable', problem: problem)
+      end
+
+      # @param problem [#status, #message] why a page or a part of it is missing
+      # @return [Boolean] whether the reason is a document of this node, and not one of all nodes, such as a rule
+      def of_node?(problem)
+        of_node = %r{'#{Estate::FOLDER}/(?!rules/)(?:[^/']+/){1,2}#{Regexp.escape(@certname)}(?:/[^/']+)?'}
+        problem.status == 500 && problem.message.match?(of_node)
       end
 
       # For a tab that has nothing to show: a node that the store does not know has no tabs.

@@ -82,6 +82,19 @@ module Simpkv
         differences.map { |kind, count| "#{count} #{kind}" }.join(', ')
       end
 
+      # @param unreadable [Hash] of the state
+      # @return [Hash{Symbol => Object}] for the list of documents
+      def unreadable_nodes(unreadable)
+        total, nodes = unreadable.values_at('total', 'nodes')
+        withheld = ' Who may read all keys sees their names here.' unless nodes
+        text = "Nodes whose status or inventory cannot be read: #{total}. A node whose status cannot be read is in " \
+               "none of the numbers below: they are not complete.#{withheld}"
+        documents = nodes.to_a.flat_map do |node|
+          node['documents'].map { |path, why| [node['name'], path, why] }
+        end
+        { text: text, documents: documents, more: nodes ? total - nodes.length : 0 }
+      end
+
       # @param key [Hash] of the state
       # @return [String] the path of its page
       def key_url(key)

@@ -67,7 +67,7 @@ module Simpkv
         # @return [String] HTML
         def old_index(time, why = nil)
           %(<p class="problem" role="alert">The index was last refreshed #{ago(time)}, and does not follow the store ) +
-            "now. What this page has from it is of that time.#{h(cut(" The reason: #{why}", 1000)) if why}</p>"
+            "now. This page shows what the index had at that time.#{h(cut(" The reason: #{why}", 1000)) if why}</p>"
         end
 
         # @param part [Object, Missing]
