@@ -129,6 +129,13 @@ RSpec.describe 'The pages of the console' do
     expect(answers.values).to all(eq([]))
   end
 
+  it 'say that the deletion of a key without an entity tag has no condition' do
+    key = JSON.generate('error' => 'it is encrypted', 'audit' => 'none')
+    api = ->(env) { env['PATH_INFO'] == '/v1/keys/a' ? [200, { 'allow' => 'DELETE' }, [key]] : [403, {}, ['{}']] }
+    question = observed(api, StringIO.new).call(request('/keys/a?do=delete', 'text/html'))
+    expect(question).to match([200, anything, include('A value that somebody stores there at the same moment goes')])
+  end
+
   # @param api [#call]
   # @return [#call] returns status, headers and text
   def observed(api, log)

@@ -205,7 +205,9 @@ module Simpkv
         keys_refused_view(@place.name, key_failure(e, :delete))
       end
 
-      # Only a key whose document the store cannot return has no entity tag.
+      # Only a key whose document the store cannot return has no entity tag, such as one of an encrypted backend. No
+      # condition is possible then: a value that somebody stores between this check and the deletion goes, too, and the
+      # page says so before.
       #
       # @raise [Problem] 412
       def check_untagged

@@ -34,7 +34,7 @@ module Simpkv
 
           def places(text, below, environments, backends)
             # A right to all keys of a folder lists it.
-            text = text.chomp(ANY) if text.end_with?("/#{ANY}")
+            text = text.chomp(ANY) if !below && text.end_with?("/#{ANY}")
             segments = text.split('/').drop(3)
             folder = below || text.end_with?('/') || segments.empty?
             environments(environments).product(backends || [@place.backend]).map do |scope, backend|

@@ -1,0 +1,46 @@
+# frozen_string_literal: true
+
+require 'simpkv/server/connection'
+require 'simpkv/server/error_log'
+require 'simpkv/server/problem'
+
+module Simpkv
+  module Server
+    # The problem of a request that Puma refuses before the service has it, or of an error outside of {Observation}. It
+    # has no byte of the request, which the messages of Puma can have.
+    module UnreadRequest
+      # The beginning of a message of Puma.
+      TOO_LONG = /\AHTTP element (\w+) is longer than/.freeze
+      # What the message names, for a part of the address. The others are parts of the head.
+      ADDRESS = %w[REQUEST_URI REQUEST_PATH QUERY_STRING FRAGMENT].freeze
+      DETAILS = {
+        400 => 'malformed request', 408 => 'the request has not arrived in time', 413 => 'the request is too large',
+        414 => 'the address is too long: its path may have 8 KiB, and its query 10 KiB. /pdb/query/v4 takes a long ' \
+               'query as the body of a POST',
+        431 => 'the headers of the request are too long',
+        501 => 'the method of the request, or its transfer encoding, is not known'
+      }.freeze
+      private_constant :TOO_LONG, :ADDRESS, :DETAILS
+
+      # @param error [Exception]
+      # @param status [Integer] that Puma would answer with
+      # @return [Problem]
+      def self.problem(error, status)
+        status = status_of(error) || status
+        return Problem.new(status, DETAILS[status]) if DETAILS.key?(status)
+
+        Problem.new(500, "internal error: #{error.class.name}")
+      end
+
+      # @return [Integer, nil] nil if Puma knows better
+      def self.status_of(error)
+        return 413 if error.is_a?(Connection::TooLarge)
+        return 400 if ErrorLog.malformed?(error)
+
+        part = error.message[TOO_LONG, 1] if error.is_a?(Puma::HttpParserError)
+        (ADDRESS.include?(part) ? 414 : 431) if part
+      end
+      private_class_method :status_of
+    end
+  end
+end
