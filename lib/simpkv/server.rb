@@ -128,12 +128,8 @@ module Simpkv
 
       # A request that Puma itself refuses, or an error outside of {Observation}.
       def low_level(error, _env, status)
-        status = 413 if error.is_a?(Connection::TooLarge)
-        status = 400 if ErrorLog.malformed?(error)
-        status = 500 unless [400, 408, 413, 414, 431, 501].include?(status)
-        detail = status == 500 ? "internal error: #{error.class.name}" : 'malformed or oversized request'
         id = SecureRandom.uuid
-        status, headers, body = Problem.new(status, detail).response(id)
+        status, headers, body = UnreadRequest.problem(error, status).response(id)
         [status, { **Observation.headers(id), **headers }, body]
       end
 
@@ -185,6 +181,7 @@ require 'simpkv/server/listener'
 require 'simpkv/server/certificates'
 require 'simpkv/server/rights'
 require 'simpkv/server/problem'
+require 'simpkv/server/unread_request'
 require 'simpkv/server/gate'
 require 'simpkv/server/body_limit'
 require 'simpkv/status/site'

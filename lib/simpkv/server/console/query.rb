@@ -14,9 +14,12 @@ module Simpkv
       QUERY_ROWS_MAX = 100
       # Rows of an answer in CSV, which the service holds in memory.
       QUERY_CSV_ROWS = 10_000
+      # Characters of a query in an address, so that it stays below the limit of Puma even if all of ASCII are
+      # escaped.
+      QUERY_CHARACTERS = 3000
       # The default of the option.
       QUERY_SECONDS = Config.server({}).fetch('query_seconds')
-      private_constant :QUERY_ROWS_MAX, :QUERY_CSV_ROWS, :QUERY_SECONDS
+      private_constant :QUERY_ROWS_MAX, :QUERY_CSV_ROWS, :QUERY_CHARACTERS, :QUERY_SECONDS
 
       hash_branch('', 'query') do |r|
         r.is { r.get { query_page } }
@@ -30,7 +33,7 @@ module Simpkv
         query = given('query')
         answer, mistake = query_answer(query) unless query.strip.empty?
         page('Query', 'query', query: query, examples: QUERY_EXAMPLES, answer: answer, mistake: mistake,
-                               seconds: QUERY_SECONDS,
+                               seconds: QUERY_SECONDS, characters: QUERY_CHARACTERS,
                                table: answer && QueryTable.new(answer.rows))
       end
 
