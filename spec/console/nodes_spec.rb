@@ -216,6 +216,19 @@ RSpec.describe 'The pages of nodes' do
       expect(page('/nodes/web1/reports/nosuch')).to have_attributes(status: 404, body: include('only its last reports'))
     end
 
+    # All of them were missing.
+    it 'are those that can be read, beside one that cannot' do
+      _, first = hashes('web1')
+      store.put('globals/estate/reports/web1/2', 'pl4nted')
+      ['', '/reports', "/reports/#{first}", '/reports/latest', '/compare'].each do |path|
+        shown = page("/nodes/web1#{path}")
+        expect([path, shown.status, text(shown)]).to match([path, 500, /failed|not two reports of this node/])
+        expect(text(shown)).to include('Documents of this node cannot be read: globals/estate/reports/web1/2 :')
+      end
+      expect(links(page('/nodes/web1/reports'))).to include("/nodes/web1/reports/#{first}")
+      expect(page('/nodes/web1/reports/nosuch')).to have_attributes(status: 500, body: include('reports/web1/2'))
+    end
+
     it 'may have values of any type' do
       odd = { 'resource' => 1, 'property' => [2], 'status' => {}, 'time' => 5, 'message' => { 'a' => 1 }, 'file' => 3 }
       run('web2', reports: [report('changed', 'times' => { 'total' => 'x', 'file' => [1] }, 'events' => [odd, 'text'],

@@ -135,6 +135,10 @@ RSpec.describe 'The API of nodes' do
       'errors' => { 'globals/estate/status/web2' => match(/\A(?!.*status).*JSON/) }
     )
     expect(client.get('/v1/nodes/web1?errors=return').data['errors']).to eq({})
+    store.put('globals/estate/reports/web1/7', '{')
+    expect(client.get('/v1/nodes/web1/reports').status).to eq(500)
+    expect(client.get('/v1/nodes/web1/reports?errors=return').data)
+      .to include('reports' => [], 'errors' => { 'globals/estate/reports/web1/7' => /JSON/ })
     expect(client.get('/v1/nodes/nosuch?errors=return').status).to eq(404)
   end
 end

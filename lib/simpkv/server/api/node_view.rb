@@ -38,9 +38,12 @@ module Simpkv
           { 'name' => @certname, 'values' => @secrets.facts(values), 'trusted' => trusted && @secrets.facts(trusted) }
         end
 
+        # @param errors [Hash{String => String}, nil] as for {#summary}
         # @return [Hash]
-        def reports
-          reports = @estate.reports.all(@certname)
+        # @raise [MalformedError] a report cannot be read, and there are no `errors`
+        def reports(errors = nil)
+          unreadable = errors && ->(path, why) { errors[path] = why }
+          reports = @estate.reports.all(@certname, &unreadable)
           { 'reports' => reports.map do |report|
             @secrets.report(report).merge('hash' => Estate::Reports.hash_of(@certname, report))
           end }

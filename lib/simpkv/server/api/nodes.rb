@@ -20,7 +20,7 @@ module Simpkv
           end
           r.is(%w[facts reports exports record inspection]) do |subject|
             at("/v1/nodes/{certname}/#{subject}")
-            r.get { json(plain { @node.public_send(subject) }) }
+            r.get { json(subject == 'reports' ? with_errors(:reports) : plain { @node.public_send(subject) }) }
             record_requests(r, certname) if subject == 'record'
             r.post { json(inspect_node(certname)) } if subject == 'inspection'
           end
@@ -63,12 +63,14 @@ module Simpkv
         {}
       end
 
-      def node_summary
+      # @param part [Symbol] of {Api::NodeView}
+      # @return [Hash] it, with the member `errors` if the request asks for it
+      def with_errors(part)
         query('errors')
-        return @node.summary unless errors_returned?
+        return @node.public_send(part) unless errors_returned?
 
         errors = {}
-        @node.summary(errors).merge('errors' => errors)
+        @node.public_send(part, errors).merge('errors' => errors)
       end
 
       def column(name)
@@ -79,7 +81,7 @@ module Simpkv
       end
 
       def node_requests(request, certname)
-        request.get { json(node_summary) }
+        request.get { json(with_errors(:summary)) }
         request.delete do
           removed = plain { estate.deactivate(certname) }
           removed.empty? ? @node.missing('documents') : json('removed' => removed)

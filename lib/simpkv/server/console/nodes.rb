@@ -99,9 +99,10 @@ module Simpkv
       def node_page
         at('/nodes/{certname}')
         node = node_summary
-        response.status = 500 if node['errors'].any?
-        node_view('Summary', 'node', node: node, status: node['status'] || {},
-                                     reports: part(500) { node_reports.first(5) },
+        reports = part(500) { node_reports.first(5) }
+        errors = node['errors'].merge(node_report_errors)
+        response.status = 500 if errors.any?
+        node_view('Summary', 'node', node: node, status: node['status'] || {}, reports: reports, errors: errors,
                                      left: left_something?(node),
                                      deactivate: may?('DELETE', Api.path('v1', 'nodes', @certname)),
                                      inspection: node['inspection'] && Estate::Inspections.kind(node['inspection']))

@@ -9,14 +9,31 @@ module Simpkv
     class Console
       private
 
-      # @return [Array<ReportView>] the newest first
+      # @return [Array<ReportView>] those that can be read, the newest first
       def node_reports
-        @node_reports ||= api.get(Api.path('v1', 'nodes', @certname, 'reports')).fetch('reports')
-                             .map { |report| ReportView.new(report) }
+        @node_reports ||= stored_reports['reports'].map { |report| ReportView.new(report) }
+      end
+
+      # @return [Hash{String => String}] why others cannot be read, by the paths of their documents; empty if the page
+      #   has no part about reports
+      def node_report_errors
+        stored = part(500) { stored_reports }
+        missing?(stored) ? {} : stored['errors']
+      end
+
+      def stored_reports
+        @stored_reports ||= api.get(Api.path('v1', 'nodes', @certname, 'reports'), 'errors' => 'return').tap do |stored|
+          response.status = 500 if stored['errors'].any?
+        end
+      end
+
+      # @return [Boolean] whether the store has no report of the node, not even one that cannot be read
+      def no_reports?
+        node_reports.empty? && node_report_errors.empty?
       end
 
       def node_reports_page
-        demand_node if node_reports.empty?
+        demand_node if no_reports?
         node_view('Reports', 'node_reports', list: page_of(node_reports))
       end
 
@@ -37,11 +54,16 @@ module Simpkv
       end
 
       # @return [ReportView]
-      # @raise [Problem] 404
+      # @raise [Problem] 404; 500 if it may be a report that cannot be read
       def node_report(hash)
-        node_reports.find { |report| report.id == hash } ||
-          raise(Problem.new(404, "'#{@certname}' has no report #{hash}: only its last reports are stored, as many as " \
-                                 "the option 'reports' says"))
+        found = node_reports.find { |report| report.id == hash }
+        return found if found
+
+        path, why = node_report_errors.first
+        raise Problem.new(500, "'#{path}' cannot be read: #{why}") if path
+
+        raise Problem.new(404, "'#{@certname}' has no report #{hash}: only its last reports are stored, as many as " \
+                               "the option 'reports' says")
       end
 
       def node_compare_page
@@ -50,7 +72,7 @@ module Simpkv
         return node_reports_compared(from, to) unless from.empty? && to.empty?
 
         reports = part { node_reports.first(NODE_ROWS) }
-        demand_node if missing?(reports) || reports.empty?
+        demand_node if missing?(reports) || no_reports?
         node_view('Compare', 'node_compare', reports: reports)
       end
 
