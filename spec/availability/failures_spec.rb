@@ -12,20 +12,31 @@ Pairs.each do |name, kind, tags|
 
     # Watches the keys of the catalogs, at the writer as long as it lives.
     #
-    # @return [Queue] the kinds of changes
+    # @return [Queue] the changes, each as its kind and its key
     def watch
       told = Queue.new
       store = open_store
-      @watch = Thread.new { store.watch('environments/production') { |change| told << change.kind } }
+      @watch = Thread.new { store.watch('environments/production') { |change| told << [change.kind, change.key] } }
       told.pop
       told
     end
 
-    # Waits until the watch tells a change that is made now, and expects that it has told no deletion.
-    def expect_no_deletion(told)
-      kinds = Array.new(told.length) { told.pop }
-      kinds << told.pop until kinds.last == :put
-      expect(kinds).not_to include(:delete)
+    # Expects that the watch tells no deletion before it tells this change, which is made now.
+    def expect_no_deletion(told, *change)
+      told_now = []
+      told_now << told.pop until told_now.flatten.include?(:delete) || (change - told_now.last.to_a).empty?
+      expect(told_now.map(&:first)).not_to include(:delete)
+    end
+
+    # Kills the second server, at which the watch is, with a key that the first one lacks.
+    def kill_ahead(told)
+      pair.apart do
+        each_store.last.put('environments/production/ahead', document(1))
+        expect_no_deletion(told, :put, 'ahead')
+        second.kill
+        expect_no_deletion(told, :resync)
+        pair.relaunch(second)
+      end
     end
 
     it 'loses no catalog that reads, and no value, when the writer is killed and an operator moves writes and back' do
@@ -36,13 +47,15 @@ Pairs.each do |name, kind, tags|
       expect(compilers.errors(:writing)).to be_any.and all(include("#{first.tcp_uri}: connection refused"))
       compilers.configure(:writing, backend('write_uri' => second.tcp_uri))
       compilers.wait(writing: 8, good: true)
-      expect_no_deletion(told)
+      expect(Array.new(told.length) { told.pop.first }).not_to include(:delete)
+      expect_no_deletion(told, :put)
       pair.relaunch(first)
       pair.settle
       compilers.errors(:writing)
       move_back
       compilers.wait(writing: 5, good: true)
       expect_nothing_lost
+      kill_ahead(told)
     end
 
     # Runs the commands of the page until they succeed: keys are written meanwhile.

@@ -57,9 +57,10 @@ typedef struct skv_ldap_watch {
     int64_t limit_ns, silent_ns; /* how long the server may send nothing; the end of that */
     skv_reply *rest;             /* owned: the last part of a page, or the failure that came after it */
     bool is_ready, has_since, has_csns;
+    bool is_past_csns; /* a change came without its number: more is known than the numbers tell */
     skv_csns since, csns;
     skv_uri server;       /* of the last refresh */
-    skv_csns server_csns; /* of all that is known; none if the server told none */
+    skv_csns server_csns; /* of all that is known; none if the server did not tell all */
     bool is_same_server;  /* the connection is to that server */
     char cookie[SKV_COOKIE_MAX + 1];
     char path[SKV_KEY_MAX + 1];

@@ -118,8 +118,7 @@ void skv_watch_connect_later(skv_ldap_watch *w)
 
     skv_watch_drop_connection(w);
     if (w->phase == SKV_WATCH_FOLLOWING) {
-        if (w->has_csns)
-            w->server_csns = w->csns;
+        w->server_csns = w->has_csns && !w->is_past_csns ? w->csns : (skv_csns){0};
         if (now - w->followed_ns > RETRY_MAX_NS)
             w->retry_ns = SKV_WATCH_RETRY_NS;
     }

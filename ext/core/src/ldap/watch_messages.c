@@ -8,6 +8,11 @@
 
 /* ---- Cookies ---- */
 
+static bool has_numbers(const skv_ldap_watch *w)
+{
+    return w->has_csns && w->csns.count > 0;
+}
+
 /* Sets the cookie to the numbers of all servers. Without numbers there is none. */
 static void set_cookie(skv_ldap_watch *w)
 {
@@ -16,14 +21,15 @@ static void set_cookie(skv_ldap_watch *w)
     skv_buf_init(&text, SKV_COOKIE_MAX);
     skv_buf_put_string(&text, SKV_WATCH_COOKIE);
     skv_csns_put(&text, &w->csns);
-    if (!w->has_csns || !w->csns.count || skv_buf_failed(&text))
+    if (!has_numbers(w) || skv_buf_failed(&text))
         w->cookie[0] = '\0';
     else
         memcpy(w->cookie, text.bytes, text.len + 1);
     skv_buf_free(&text);
 }
 
-/* Takes the cookie of a message. That of a change has the number of its own server only. */
+/* Takes the cookie of a message. That of a change has the number of its own server only; of one that came from another
+ * server, perhaps none. The cookie of the watch then remains an earlier one, from which changes come again. */
 static void take_cookie(skv_ldap_watch *w, const skv_sync_cookie *cookie)
 {
     const char *text;
@@ -32,8 +38,9 @@ static void take_cookie(skv_ldap_watch *w, const skv_sync_cookie *cookie)
 
     if (!cookie->is_given)
         return;
-    if (!skv_sync_find_csns(cookie, &text, &len) || !skv_csns_parse(text, len, &csns) ||
-        !skv_csns_merge(&w->csns, &csns))
+    if (!skv_sync_find_csns(cookie, &text, &len))
+        w->is_past_csns = true;
+    else if (!skv_csns_parse(text, len, &csns) || !skv_csns_merge(&w->csns, &csns))
         w->has_csns = false;
     set_cookie(w);
 }
@@ -44,7 +51,7 @@ static void take_cookie(skv_ldap_watch *w, const skv_sync_cookie *cookie)
 static bool has_all_known(const skv_ldap_watch *w)
 {
     if (w->server_csns.count)
-        return w->has_csns && skv_csns_are_later(&w->csns, &w->server_csns);
+        return has_numbers(w) && skv_csns_are_later(&w->csns, &w->server_csns);
     return w->is_same_server;
 }
 
@@ -76,7 +83,7 @@ static void finish_refresh(skv_ldap_watch *w)
     skv_reply *page = w->call.reply;
     char kind = end_kind(w);
 
-    if (!w->is_ready && w->has_since && !w->has_csns) {
+    if (!w->is_ready && w->has_since && !has_numbers(w)) {
         skv_ldap_refuse(&w->call, SKV_INVALID, "the server gives no cookies");
         return;
     }
@@ -84,6 +91,7 @@ static void finish_refresh(skv_ldap_watch *w)
     if (kind)
         skv_list_add(page, kind, "", 0, w->cookie, strlen(w->cookie));
     w->is_ready = w->is_same_server = true;
+    w->is_past_csns = false;
     w->server = *skv_conn_uri(w->call.conn);
     w->phase = SKV_WATCH_FOLLOWING;
     w->followed_ns = skv_now_ns();

@@ -176,6 +176,26 @@ static void foreign_entries_are_left_out(void)
     expect_malformed("c ");
 }
 
+/* OpenLDAP sends none with a change that came from another server. */
+static void a_change_without_its_number_keeps_the_cookie(void)
+{
+    static const char numbers[] = "20261126010203.000004Z#000000#001#000000";
+    char refreshed[64], expected[64];
+    int len = snprintf(refreshed, sizeof refreshed,
+                       "\xa2\x2e\x04\x2c"
+                       "csn=%s",
+                       numbers);
+
+    begin_responses();
+    add_entry(FOLDER_DN, LDAP_CONTROL_SYNC_STATE, STATE UUID, 23);
+    add_info(refreshed, (size_t)len);
+    add_entry(KEY_DN, LDAP_CONTROL_SYNC_STATE, "\x30\x1e\x0a\x01\x01\x04\x10" UUID "\x04\x07rid=000", 32);
+    add_info("\x04", 1);
+    expect_malformed("c pk ");
+    snprintf(expected, sizeof expected, "ldap:%s", numbers);
+    CHECK_STR(cookie, expected);
+}
+
 static void a_server_that_refuses_the_search_is_an_error(void)
 {
     begin_responses();
@@ -199,6 +219,7 @@ int main(void)
         a_malformed_message_between_entries_ends_the_watch();
         changes_before_a_malformed_message_are_told();
         foreign_entries_are_left_out();
+        a_change_without_its_number_keeps_the_cookie();
         a_server_that_refuses_the_search_is_an_error();
         skv_close(store);
         close(listener);
