@@ -98,6 +98,7 @@ module Simpkv
               faults[path] = "#{why}: it was exported as it is" if why
             end
           end
+          check.warn_if_incomplete
           errors.merge!(faults)
           keys
         end

@@ -8,19 +8,24 @@ module Simpkv
     # Tells which documents of a transfer functions cannot read. It decrypts those that a transfer leaves encrypted.
     class ReadCheck
       # @param backend [ChosenBackend] in which functions read the documents
-      # @return [void] warns if encrypted documents cannot be checked
       def initialize(backend)
-        @encrypted = backend.decrypting if backend.raw?
+        @title = backend.title
+        return unless backend.raw?
+
+        @encrypted = backend.decrypting
+        @no_keys = "it has no 'encryption_keys'" unless @encrypted
       rescue InvalidError, DeniedError => e
-        warn "simpkv: #{backend.title}: encrypted documents are not decrypted, so that nothing is known of what they " \
-             "hold: #{e.message}"
+        @no_keys = e.message
       end
 
       # @param path [String]
       # @param document [String] as the backend returns it
-      # @return [String, nil] why functions cannot read the document; it quotes nothing
+      # @return [String, nil] why functions cannot read the document; it quotes nothing. nil also for an encrypted
+      #   document without its keys: see {#incomplete?}
       def fault(path, document)
-        LostValue.fault(plain(path, document))
+        why = LostValue.fault(plain(path, document))
+        @incomplete ||= @no_keys && why.nil? && Native::Keyring.kid_of(document)
+        why
       rescue MalformedError, DeniedError => e
         e.message
       end
@@ -32,6 +37,19 @@ module Simpkv
         !Value.secret(plain(path, document)).nil?
       rescue MalformedError, DeniedError
         false
+      end
+
+      # @return [Boolean] whether {#fault} was called for an encrypted document that it could not decrypt without keys
+      def incomplete?
+        @incomplete ? true : false
+      end
+
+      # @return [void]
+      def warn_if_incomplete
+        return unless incomplete?
+
+        warn "simpkv: #{@title}: encrypted documents are not decrypted, so that nothing is known of what they hold: " \
+             "#{@no_keys}"
       end
 
       private

@@ -60,7 +60,8 @@ module Simpkv
         began = Clock.now
         capitals = CasePolicy.new(target, @capitals)
         to = Endpoint.new(target, @jobs, @dry ? :either : :target)
-        work = Transfer.new(source, to, roots, capitals, @jobs, ReadCheck.new(target))
+        @check = ReadCheck.new(target)
+        work = Transfer.new(source, to, roots, capitals, @jobs, @check)
         plan = work.plan(keep: @existing == 'keep')
         check_plan(plan, capitals, source, target)
         header = { 'target' => target.address, 'source' => source.title }
@@ -81,6 +82,7 @@ module Simpkv
 
       def check_plan(plan, capitals, source, target)
         refuse_empty(source) if [plan.targets, plan.unread, capitals.affected].all?(&:empty?)
+        @check.warn_if_incomplete
         warn_about_capitals(plan, capitals)
         warn_about_losses(plan.lost)
         refuse_shared(plan.shared)
@@ -168,7 +170,7 @@ module Simpkv
         { 'keys' => plan.targets.length, 'unchanged' => plan.same.length, 'to store' => plan.missing.length,
           'to replace' => plan.differing.length, 'kept' => plan.kept.length,
           'left out for capitals' => capitals.affected.length - (capitals.affected & plan.targets.values).length,
-          'cannot be read' => plan.unread.length, 'corrupt' => plan.corrupt.length }
+          'cannot be read' => plan.unread.length, 'corrupt' => (plan.corrupt.length unless @check.incomplete?) }
       end
     end
   end
