@@ -55,6 +55,23 @@ RSpec.describe 'simpkv status' do
     expect(status('--format', 'prometheus').out).to include("simpkv_site_readable 0.0\n")
   end
 
+  # The missing one hid the keys of the other, and the state was unknown.
+  it 'judges the keys of a backend beside one that cannot be read, and names that one' do
+    backends['second'] = { 'type' => 'file', 'id' => 'second', 'root_path' => File.join(folder, 'missing') }
+    configure
+    File.write(File.join(folder, 'keys/globals/cut'), '{"value":"pl4nt')
+    outcome = status('--parts', 'expiring_keys')
+    expect(outcome.code).to eq(2)
+    expect(outcome.out)
+      .to match(%r{^critical  Keys or folders that cannot be read: 1 \(globals/cut of 'default'\)\.$})
+      .and match(/^unknown   The keys of the backend 'second' cannot be read: .*missing/)
+      .and match(/^  none within 14 days, of those .*\n  those of 'second' cannot be read: see above$/)
+    found = JSON.parse(status('--parts', 'expiring_keys', '-o', 'json').out)
+    expect(found.dig('expiring_keys', 'unreadable'))
+      .to include('total' => 1, 'backends' => { 'second' => /missing/ })
+    expect(status('--parts', 'expiring_keys', '--format', 'nagios').out.lines.first).not_to include('|')
+  end
+
   it 'is unknown if a part cannot be read, and has the others' do
     run('web1')
     estate.store.deletetree('globals/estate/status')

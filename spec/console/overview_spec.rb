@@ -278,6 +278,16 @@ RSpec.describe 'What needs attention on the overview' do
     expect(found.all.map(&:path)).to eq(['/#servers'])
   end
 
+  # Each part had a sentence of its own.
+  it 'says once why several parts cannot be read, whatever the next attempt at each server' do
+    errors = [['tried again in 812 ms', 'being tried again at the moment'],
+              ['tried again in 9 ms', 'tried again in 7 ms']].map do |first, second|
+      { 'error' => "could not reach a server: ldap://a: no answer (#{first}); ldap://b: no answer (#{second})" }
+    end
+    expect(texts(nodes: errors.first, compilers: errors.last))
+      .to eq([[true, "The nodes and compilers cannot be read: #{errors.first['error']}"]])
+  end
+
   it 'is nothing on a calm site' do
     expect([alerts.all, alerts.pending, alerts.unknown]).to eq([[], [], []])
   end

@@ -168,6 +168,26 @@ RSpec.describe 'The state of the site' do
   end
 end
 
+RSpec.describe 'The state of keys of which a backend cannot be read' do
+  before { require 'simpkv/server' }
+
+  # @param details [Boolean] whether the caller may see findings
+  # @return [Hash] what a caller sees who may know of all backends but the hidden one
+  def unreadable(details:)
+    rights = instance_double(Simpkv::Server::Rights, findings?: details)
+    allow(rights).to receive(:backend?) { |*, name| name != 'hidden' }
+    errors = { 'second' => '/pl4nted is missing', 'hidden' => '/pl4nted is missing' }
+    found = { keys: [], all: true, unreadable: [], unreadable_total: 0, errors: errors }
+    reading = Simpkv::Status::Latest::Reading.new(found, Time.now.utc)
+    Simpkv::Server::StatusView.new(rights, nil, nil).part('expiring_keys', reading)['unreadable']['backends']
+  end
+
+  it 'names the backends that the caller may know, and says why only to those who may see findings' do
+    expect(unreadable(details: true)).to eq('second' => '/pl4nted is missing')
+    expect(unreadable(details: false)).to match('second' => /\Ait cannot be read/)
+  end
+end
+
 RSpec.describe 'The state of the servers of a directory' do
   include ConsolePages
 

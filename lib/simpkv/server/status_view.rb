@@ -11,9 +11,9 @@ module Simpkv
       NAMED = 100
       UNREAD = 'it cannot be read: the log of the service says why'
       UNANSWERED = 'it does not answer. Who may read all keys sees why'
-      CONCEALED = { 'error' => UNANSWERED,
-                    'lag_unknown' => 'it cannot be read. Who may read all keys sees why' }.freeze
-      private_constant :NAMED, :UNREAD, :UNANSWERED, :CONCEALED
+      UNREADABLE = 'it cannot be read. Who may read all keys sees why'
+      CONCEALED = { 'error' => UNANSWERED, 'lag_unknown' => UNREADABLE }.freeze
+      private_constant :NAMED, :UNREAD, :UNANSWERED, :UNREADABLE, :CONCEALED
 
       # @param rights [Rights]
       # @param caller [Caller]
@@ -51,7 +51,9 @@ module Simpkv
       # The caller sees the keys whose names the API would show.
       def expiring_keys(found)
         allowed = found[:keys].select { |key| @rights.key?(@caller, key.name, key.environment, key.backend) }
-        Status::ExpiringKeys.plain(found.merge(keys: allowed), NAMED, details: @details)
+        errors = found[:errors].select { |name, _| @rights.backend?(@caller, @request, name) }
+        errors = errors.transform_values { UNREADABLE } unless @details
+        Status::ExpiringKeys.plain(found.merge(keys: allowed, errors: errors), NAMED, details: @details)
       end
 
       def servers(found)

@@ -2,6 +2,7 @@
 
 require 'time'
 require 'simpkv/status/compilers'
+require 'simpkv/status/reason'
 
 module Simpkv
   module Status
@@ -71,17 +72,11 @@ module Simpkv
       # A directory that is down hides several parts, for one reason.
       def untold(names)
         names = names.reject { |name| @state[name]['pending'] || unknown.include?(PARTS[name]) }
-        names.group_by { |name| reason(@state[name]['error']) }.each_value do |group|
+        names.group_by { |name| Reason.of(@state[name]['error']) }.each_value do |group|
           *others, last = group.map { |name| PARTS[name] }
           list = [*(others.join(', ') if others.any?), last].join(' and ')
           add('unknown', nil, "The #{list} cannot be read: #{@state[group.first]['error']}")
         end
-      end
-
-      # @return [Array<String>] the same for errors that name the same servers in another order, or with another time
-      #   until the next attempt
-      def reason(error)
-        error.gsub(/\(tried again in [^)]*\)/, '').split(/[;:()]/).map(&:strip).reject(&:empty?).sort
       end
 
       def add(level, about, text)
@@ -253,6 +248,9 @@ module Simpkv
       end
 
       def unreadable_keys(unreadable)
+        unreadable.fetch('backends', {}).each do |name, error|
+          add('unknown', 'expiring_keys', "The keys of the backend '#{name}' cannot be read: #{error}")
+        end
         total = unreadable['total']
         return if total.zero?
 

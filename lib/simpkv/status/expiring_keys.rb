@@ -28,7 +28,8 @@ module Simpkv
       # @param found [Hash{Symbol => Object}] see {Parts#expiring_keys}
       # @param most [Integer] keys with their names
       # @param details [Boolean] whether to name keys that cannot be read
-      # @return [Hash{String => Object}] the same as plain data: `keys`, `total`, `all`, and `unreadable` with `total`
+      # @return [Hash{String => Object}] the same as plain data: `keys`, `total`, `all`, and `unreadable` with `total`,
+      #   and with `backends` if some cannot be read: why, by their names
       def self.plain(found, most, details: true)
         named = found[:keys].first(most).map do |key|
           { 'backend' => key.backend, 'environment' => key.environment, 'name' => key.name,
@@ -36,6 +37,7 @@ module Simpkv
         end
         unreadable = { 'total' => found[:unreadable_total] }
         unreadable['keys'] = named_unreadable(found[:unreadable], most) if details
+        unreadable['backends'] = found[:errors] if found[:errors].any?
         { 'keys' => named, 'total' => found[:keys].length, 'all' => found[:all], 'unreadable' => unreadable }
       end
 

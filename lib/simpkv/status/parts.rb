@@ -46,16 +46,15 @@ module Simpkv
 
       # @return [Hash{Symbol => Object}] `keys`, an Array of {ExpiringKeys::Key}, those that expire first; `all`,
       #   whether these are all; `unreadable`, an Array of {ExpiringKeys::Unreadable}, and `unreadable_total`, the
-      #   number of all
+      #   number of all; and `errors`, why backends cannot be read, by their names
+      # @raise [Error, ConfigError] the only backend cannot be read
       def expiring_keys
-        found = names.map do |name|
-          _, store = @site.store(@caller, name)
-          reading = ExpiringKeys.new(name, store)
-          [reading.first(KEPT), reading.unreadable, reading.unreadable_total]
-        end
-        keys, unreadable, totals = found.empty? ? [[], [], []] : found.transpose.map { |lists| lists.flatten(1) }
+        errors, found = read_keys.partition { |_, reading| reading.is_a?(Exception) }
+        raise errors.first.last if names.one? && errors.any?
+
+        keys, unreadable, totals = Array.new(3) { |part| found.flat_map { |_, reading| reading[part] } }
         { keys: keys.sort_by(&:expires).first(KEPT), all: keys.length < KEPT, unreadable: unreadable,
-          unreadable_total: totals.sum }
+          unreadable_total: totals.sum, errors: errors.to_h.transform_values(&:message) }
       end
 
       # @return [Hash] `configured`, and see {Drift.of}
@@ -70,6 +69,23 @@ module Simpkv
       end
 
       private
+
+      # Reads the keys of all backends at the same time. A backend that cannot be read hides nothing of the others.
+      #
+      # @return [Array<Array(String, Array|Exception)>] the name of each backend, and what was read, or the error
+      def read_keys
+        threads = names.map { |name| Thread.new { [name, keys_of(name)] } }
+        threads.each { |thread| thread.report_on_exception = false }
+        threads.map(&:value)
+      end
+
+      def keys_of(name)
+        _, store = @site.store(@caller, name)
+        reading = ExpiringKeys.new(name, store)
+        [reading.first(KEPT), reading.unreadable, reading.unreadable_total]
+      rescue Error, ConfigError => e
+        e
+      end
 
       def names
         @backends || @site.backend_names

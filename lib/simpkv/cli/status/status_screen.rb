@@ -92,7 +92,9 @@ module Simpkv
 
       def expiring_keys(part)
         unreadable = unreadable_keys(part['unreadable'])
-        return ['none within 14 days', *unreadable] if part['total'].zero?
+        if part['total'].zero?
+          return ["none within 14 days#{', of those that can be read' if unreadable.any?}", *unreadable]
+        end
 
         rows = part['keys'].map do |key|
           [key['backend'], key['environment'] || '(global)', key['name'], key['expires']]
@@ -101,10 +103,12 @@ module Simpkv
       end
 
       def unreadable_keys(part)
-        return [] if part['total'].zero?
+        backends = part.fetch('backends', {}).keys.map { |name| "those of '#{name}' cannot be read: see above" }
+        return backends if part['total'].zero?
 
         rows = part['keys'].map { |key| key.values_at('backend', 'path', 'why') }
-        ["#{part['total']} cannot be read:", *table(['backend', 'path in the store', 'why'], rows, part['total'])]
+        [*backends, "#{part['total']} cannot be read:",
+         *table(['backend', 'path in the store', 'why'], rows, part['total'])]
       end
 
       def access(part)
