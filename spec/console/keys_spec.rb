@@ -276,11 +276,46 @@ RSpec.describe 'The pages of keys' do
       expect(stored('a')).to include('value' => 'AP8AAA==', 'encoding' => 'base64')
       client.put('/v1/keys/long', 'value' => '"' * 40_000)
       shown = submit('/keys/long', '/keys/long?do=show')
-      expect(text(shown)).to include('the first 10000 of 40000 characters')
+      expect(text(shown)).to include('the first 5000 of 40000 characters')
       expect(shown.body.bytesize).to be < 100_000
       expect(submit('/keys/long', '/keys/long?do=edit')).to have_attributes(status: 413)
       client.put('/v1/keys/odd', 'value' => "a\u200bb\r\n")
       expect(text(submit('/keys/odd', '/keys/odd?do=show'))).to include('as JSON', '"a\\u200bb\\r\\n"')
+    end
+
+    # They had several MB.
+    it 'have less than 100 kB, whatever a key has, and name the commands that have all' do
+      key = [*Array.new(3) { 'f' * 90 }, 'n' * 200].join('/')
+      many = (0...2000).to_h { |number| ["member#{number}", ['<">&', { 'a' => '' }]] }
+      document = { 'value' => '"' * 10_000, 'metadata' => many, 'history' => Array.new(100) { { 'value' => 1 } } }
+      store.put("environments/production/#{key}", JSON.generate(document))
+      shown = [page("/keys/#{key}"), submit("/keys/#{key}", "/keys/#{key}?do=show", 'version' => '0')]
+      expect(shown).to all(satisfy { |each| each.body.bytesize < 100_000 })
+      expect(text(shown.first)).to include('member0', 'simpkv get -o json prints all', 'Restore version -100')
+      [page("/keys/#{key}?do=edit"), submit("/keys/#{key}", "/keys/#{key}?do=edit")].each do |form|
+        expect(form).to have_attributes(status: 413, body: include('too long for a form', 'simpkv edit', '--keep-meta'))
+      end
+      client.put('/v1/keys/escaped', 'value' => '<">&' * 7000)
+      expect(submit('/keys/escaped', '/keys/escaped?do=edit').status).to eq(413)
+      client.put('/v1/keys/escaped', 'value' => 'a' * 50_000, 'metadata' => { 'a' => '"' * 300 })
+      form = submit('/keys/escaped', '/keys/escaped?do=edit')
+      expect([form.status, form.body.bytesize]).to match([200, be_between(50_000, 100_000)])
+    end
+
+    it 'list a folder of long names in pages of less than 100 kB, each of which leads to the next' do
+      folder = Array.new(3) { 'f' * 90 }.join('/')
+      names = Array.new(250) { |number| ('k' * 197) + number.to_s.rjust(3, '0') }
+      store.put_many(names.to_h { |name| ["environments/production/#{folder}/#{name}", '{"value":1}'] })
+      store.put_many(names.last(30).to_h { |name| ["environments/production/#{folder}/#{name}", 'pl4nted'] })
+      found = []
+      address = "/keys/#{folder}/?environment=production&limit=200"
+      while address
+        shown = page(address)
+        expect([shown.status, shown.body.bytesize]).to match([200, be < 100_000])
+        found.concat(links(shown).map { |link| link[/k{197}\d{3}/] }.compact)
+        address = links(shown).find { |link| shown.body.include?(%(rel="next" href="#{CGI.escapeHTML(link)}")) }
+      end
+      expect(found).to eq(names)
     end
 
     it 'list a folder of many keys in pages of less than 100 kB, and filter it' do
@@ -439,14 +474,16 @@ RSpec.describe 'The pages of keys' do
     context 'for a folder that is not there yet, and some names of another' do
       let(:name) { 'owner.example.com' }
       let(:example) do
-        [{ 'certname' => name, 'methods' => %w[GET PUT], 'paths' => ['/v1/keys/shop/**', '/v1/keys/wiki/*'] }]
+        [{ 'certname' => name, 'methods' => %w[GET PUT],
+           'paths' => %w[/v1/keys/shop/** /v1/keys/wiki/* /v1/keys/a/*/**] }]
       end
 
       # The folder was a dead end, and there was no link to the other.
-      it 'lead to both, and to a form for the first key' do
+      it 'lead to both, to a form for the first key, and to none in a backend that there is not' do
         client.put('/v1/keys/wiki/a', 'value' => 1)
         listed = links(page('/keys/'))
         expect(listed).to include('/keys/shop/?environment=production', '/keys/wiki/?environment=production')
+        expect(listed.grep(%r{/keys/a/})).to eq([])
         expect(page('/keys/wiki/').status).to eq(200)
         empty = page('/keys/shop/')
         expect([empty.status, text(empty)]).to match([404, include('Store a new key here')])
@@ -455,10 +492,7 @@ RSpec.describe 'The pages of keys' do
         expect(text(page('/keys/shop/'))).to include('a key')
         refused = page('/keys/other/')
         expect([refused.status, text(refused)]).to match([403, satisfy { |words| !words.include?('Look at this') }])
-      end
-
-      # There was a link, to an error.
-      it 'say that there is no such backend' do
+        # There was a link, to an error.
         %w[backend=nope backend=nope&environment=none environment=a%2fb].each do |query|
           expect(page("/keys/?#{query}")).to have_attributes(status: 400, body: include('name="backend"'))
         end

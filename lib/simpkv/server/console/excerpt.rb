@@ -24,6 +24,19 @@ module Simpkv
           value.is_a?(String) && !value.match?(AMBIGUOUS) ? value : Native.generate(value)
         end
 
+        # @param text [String]
+        # @return [Integer] bytes of HTML
+        def self.bytes(text)
+          text.each_char.sum { |character| ESCAPED.fetch(character) { character.bytesize } }
+        end
+
+        # @param text [String]
+        # @param most [Integer] bytes of HTML
+        # @return [String] the text, or as much of it as has so many
+        def self.beginning(text, most)
+          text.each_char.take_while { |character| (most -= bytes(character)) >= 0 }.join
+        end
+
         # @param bytes [Integer] of HTML
         def initialize(bytes = PAGE)
           @left = bytes
@@ -71,17 +84,13 @@ module Simpkv
 
         def shorten(text, most)
           most = @left.clamp(0, most)
-          left = most
-          shown = text.each_char.take_while { |character| (left -= bytes(character)) >= 0 }.join
-          @left -= most - [left, 0].max
-          return text if shown.length == text.length
+          shown = self.class.beginning(text, most)
+          whole = shown.length == text.length
+          @left -= whole ? self.class.bytes(text) : most
+          return text if whole
 
           @cut = true
           "#{shown}…"
-        end
-
-        def bytes(character)
-          ESCAPED.fetch(character) { character.bytesize }
         end
       end
     end

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/server/console/excerpt'
 require 'simpkv/server/console/keys/client'
 require 'simpkv/server/console/keys/kinds'
 require 'simpkv/server/console/keys/own_places'
@@ -25,7 +26,10 @@ module Simpkv
                       'folder_deleted' => 'The folder is deleted, with all that was below it.' }.freeze
       # What the API raises.
       KEY_ERRORS = [Problem, Error, ConfigError].freeze
-      private_constant :FOLDER_PAGES, :KEY_PAGES, :KEY_NOTICES, :KEY_ERRORS
+      # Bytes of HTML of the metadata of a key, and of the rows of a folder.
+      KEY_METADATA = 15_000
+      FOLDER_ROWS = 60_000
+      private_constant :FOLDER_PAGES, :KEY_PAGES, :KEY_NOTICES, :KEY_ERRORS, :KEY_METADATA, :FOLDER_ROWS
 
       hash_branch('', 'keys') do |r|
         at('/keys/{path}')
@@ -82,16 +86,23 @@ module Simpkv
         shown = %i[offset limit].zip(window).to_h
         filter = key_parameter('filter')
         list = @keys.folder(**shown, filter: filter, expired: true)
-        keys_view(folder_title, 'keys_folder', list: list, rows: folder_rows(list), filter: filter,
-                                               may_delete: @keys.may?('DELETE'), **shown)
+        folder_view(list, filter, **shown)
       rescue *KEY_ERRORS => e
         problem = Problem.of(e)
         return own_places_page(problem) if problem.status == 403 && @place.root?
         return keys_refused_view(folder_title, problem) unless problem.status == 404 && @place.root?
 
         none = { 'keys' => {}, 'folders' => [], 'total' => { 'keys' => 0, 'folders' => 0 } }
-        keys_view(folder_title, 'keys_folder', list: none, rows: [], filter: filter,
-                                               may_delete: false, **shown)
+        folder_view(none, filter, **shown)
+      end
+
+      # The next page begins with the first row that does not fit on this one.
+      def folder_view(list, filter, offset:, limit:)
+        members = folder_members(list)
+        rows = folder_rows(members)
+        limit = rows.length if rows.length < members.length
+        keys_view(folder_title, 'keys_folder', list: list, rows: rows, filter: filter, offset: offset, limit: limit,
+                                               may_delete: @keys.may?('DELETE'))
       end
 
       # The page of the menu for a caller who may not list all keys: the paths in its rights.
@@ -128,13 +139,21 @@ module Simpkv
         @place.root? ? 'Keys' : "#{@place.name}/"
       end
 
-      # @return [Array<Array(String, String, String)>] a name, the address of its page, and what it is
-      def folder_rows(list)
-        folders = list['folders'].map { |name| ["#{name}/", @place.below(name, folder: true).url, 'folder'] }
+      # @param members [Array] of {#folder_members}
+      # @return [Array<Array(String, String)>] for each of them that fits on a page, HTML that names it, and what it is
+      def folder_rows(members)
+        left = FOLDER_ROWS
+        rows = members.lazy.map { |name, place, kind| [linked(name, place.url), cut(kind, 300)] }
+        rows.take_while { |link, kind| (left -= link.bytesize + Excerpt.bytes(kind)) >= 0 }.to_a
+      end
+
+      # @return [Array<Array(String, Place, String)>] a name, its page, and what it is
+      def folder_members(list)
+        folders = list['folders'].map { |name| ["#{name}/", @place.below(name, folder: true), 'folder'] }
         keys = list['keys'].transform_values { |body| body['expired'] ? 'key, expired' : 'key' }
         broken = list['errors'].to_h.transform_values { |why| "key that cannot be read: #{why}" }
         rows = keys.merge(broken).sort_by(&:first)
-        folders + rows.map { |name, kind| [name, @place.below(name, folder: false).url, kind] }
+        folders + rows.map { |name, kind| [name, @place.below(name, folder: false), kind] }
       end
 
       # @return [Array(Hash, String)] what the key has beside its value, and the entity tag of its document; nil in its
@@ -165,6 +184,7 @@ module Simpkv
       # @param value [Hash] for the template: what the person has asked to see
       def key_view(description, etag, value = nil)
         keys_view(@place.name, 'keys_key', description: description, value: value, changes: !etag.nil?,
+                                           metadata: Excerpt.new(KEY_METADATA),
                                            may: %w[PUT DELETE].to_h { |method| [method, @keys.may?(method)] },
                                            kinds: Keys::Kinds.new(description),
                                            needs_tls: KEY_NEEDS_TLS.sub(/\A./, &:upcase))

@@ -79,10 +79,7 @@ module Simpkv
         body = answer.data
         shown = Keys::ShownValue.new(body)
         form = Keys::ValueForm.with_value(shown, body, description, answer.headers['etag'])
-        return key_edit_view(form, description) if shown.editable?
-
-        raise Problem.new(413, "the value is too long for a form (#{shown.text.length} characters): change it with " \
-                               'the command simpkv edit, or replace it without showing it')
+        key_edit_view(form.check_size, description)
       end
 
       # @param method [String] of the change
@@ -111,7 +108,7 @@ module Simpkv
       # The form without the value.
       def key_replacement_page
         description, etag = changed_key('PUT')
-        key_edit_view(Keys::ValueForm.of(description, etag), description)
+        key_edit_view(Keys::ValueForm.of(description, etag).check_size, description)
       end
 
       def key_edit_view(form, description, problem = nil, button = 'Store')

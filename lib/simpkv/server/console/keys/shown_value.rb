@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'json'
+require 'simpkv/server/console/excerpt'
 require 'simpkv/unsafe_characters'
 
 module Simpkv
@@ -9,9 +10,10 @@ module Simpkv
       module Keys
         # A value of the API as a text for people.
         class ShownValue
-          # The number of characters on a page, and in a form.
+          # The number of characters on a page at most, and of their bytes in HTML.
           SHOWN = 10_000
-          EDITABLE = 30_000
+          BYTES = 30_000
+          private_constant :SHOWN, :BYTES
 
           # @return [String] how the text stands for the value: `text`, `json` or `base64`
           attr_reader :format
@@ -34,17 +36,12 @@ module Simpkv
 
           # @return [String] the text, or its beginning
           def beginning
-            text[0, SHOWN]
+            @beginning ||= Excerpt.beginning(text[0, SHOWN], BYTES)
           end
 
           # @return [Boolean] whether {#beginning} is not all
           def cut?
-            text.length > SHOWN
-          end
-
-          # @return [Boolean] whether it fits in a form
-          def editable?
-            text.length <= EDITABLE
+            text.length > beginning.length
           end
 
           private

@@ -14,7 +14,9 @@ module Simpkv
           FORMATS = { 'text' => 'plain text', 'json' => 'JSON', 'base64' => 'base64, of bytes' }.freeze
           # Earlier values of a key at most.
           HISTORY = Versions::HISTORY_MAX
-          private_constant :HISTORY
+          # Bytes of HTML of the value and the metadata in a form that shows what is stored.
+          EDITABLE = 60_000
+          private_constant :HISTORY, :EDITABLE
 
           attr_reader(*FIELDS)
 
@@ -67,6 +69,16 @@ module Simpkv
           # @return [ValueForm] the same for another document in its place
           def for_etag(etag)
             self.class.new(FIELDS.to_h { |name| [name, public_send(name)] }.merge('etag' => etag))
+          end
+
+          # @return [ValueForm] the same
+          # @raise [Problem] 413: it would be too large for a page
+          def check_size
+            return self if Excerpt.bytes(value) + Excerpt.bytes(metadata) <= EDITABLE
+
+            raise Problem.new(413, "the value (#{value.length} characters) and the metadata (#{metadata.length}) are " \
+                                   'too long for a form: simpkv edit changes the value and keeps the metadata, and ' \
+                                   'simpkv put replaces the value, with --keep-metadata or with --metadata')
           end
 
           # @return [Hash{String => Object}] for the API
