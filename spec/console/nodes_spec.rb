@@ -396,6 +396,8 @@ RSpec.describe 'The pages of nodes' do
       shown = submit('/nodes/web1/inspection', '/nodes/web1/inspection')
       expect(shown).to have_attributes(status: 500, body: include('estate/rules/6f0c9a52'))
       expect(links(shown)).not_to include('/nodes/web1/deactivate')
+      estate.inspections.put('web1', 'changed_at' => now.iso8601, 'rules' => [], 'record' => {})
+      expect(page('/nodes/web1/inspection').status).to eq(200)
     end
 
     it 'needs a form of this service, and says nothing that is not so' do

@@ -183,6 +183,26 @@ RSpec.describe 'The pages of inspection rules' do
     expect(stored).to eq([])
   end
 
+  # Each page of rules was an error.
+  it 'name a rule that cannot be read beside the others, and delete it' do
+    kept, torn = [web, web].map { |fields| create(fields)['uuid'] }
+    place = "globals/estate/rules/#{torn}"
+    sound = store.get(place)
+    store.put(place, 'pl4nted')
+    list = page('/rules')
+    expect([list.status, text(list)]).to match([200, include('web servers', "Delete : #{place} :")])
+    expect(links(list)).to include("/rules/#{kept}", "/rules/#{torn}/delete")
+    shown = ['', '/edit', '/delete'].map { |name| page("/rules/#{torn}#{name}") }
+    expect(shown).to all(have_attributes(status: 500, body: include(place, "simpkv rule delete #{torn}")))
+    expect([list, *shown].map(&:body).grep(/pl4nted/)).to eq([])
+    form = { '_token' => hidden_field(shown.last, '_token'), 'seen' => '' }
+    store.put(place, sound)
+    expect(send_form("/rules/#{torn}/delete", form).status).to eq(409)
+    store.put(place, 'pl4nted')
+    expect(send_form("/rules/#{torn}/delete", form).status).to eq(303)
+    expect(stored.map { |rule| rule['uuid'] }).to eq([kept])
+  end
+
   it 'change nothing without the token of the form' do
     uuid = create(web)['uuid']
     before = stored

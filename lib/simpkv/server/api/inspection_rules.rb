@@ -53,9 +53,10 @@ module Simpkv
       end
 
       def list_rules
-        list = Api::RuleList.new(query(*Api::RuleList::PARAMETERS), flag('detail'))
-        page, last = list.page(rules)
-        data = { 'inspection_rules' => page.map { |rule| list.shown(shown_rule(rule)) } }
+        list = Api::RuleList.new(query(*Api::RuleList::PARAMETERS, 'errors'), flag('detail'))
+        errors = {} if errors_returned?
+        page, last = list.page(rules, errors)
+        data = { 'inspection_rules' => page.map { |rule| list.shown(shown_rule(rule)) }, 'errors' => errors }.compact
         data['next'] = next_url(last) if last
         json(data)
       end

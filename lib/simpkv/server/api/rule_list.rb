@@ -26,10 +26,14 @@ module Simpkv
           check_fields
         end
 
-        # @return [Array(Array<Hash>, String)] the rules of the page, and the UUID of the last one if more follow
         # @param rules [Inspection::Rules]
-        def page(rules)
-          all = sorted(rules.list(detail: true, scope: @scope, phase: @phase))
+        # @param errors [Hash{String => String}, nil] receives why a rule cannot be used, by the path of its document,
+        #   or by the file and the name of a built-in one
+        # @return [Array(Array<Hash>, String)] the rules of the page, and the UUID of the last one if more follow
+        # @raise [MalformedError] a rule cannot be read, and there are no `errors`
+        def page(rules, errors = nil)
+          unusable = errors && ->(what, why) { errors[what] = why }
+          all = sorted(rules.list(detail: true, scope: @scope, phase: @phase, &unusable))
           rest = @marker ? after_marker(all) : all
           page = rest.first(@limit)
           [page, rest.length > page.length ? page.last['uuid'] : nil]

@@ -90,7 +90,8 @@ module Simpkv
         text = "Nodes whose status or inventory cannot be read: #{total}. A node whose status cannot be read is in " \
                "none of the numbers below: they are not complete.#{withheld}"
         documents = nodes.to_a.flat_map do |node|
-          node['documents'].map { |path, why| [node['name'], path, why] }
+          link = linked(node['name'], url('nodes', node['name']))
+          node['documents'].map { |path, why| [link, path, why] }
         end
         { text: text, documents: documents, more: nodes ? total - nodes.length : 0 }
       end

@@ -27,11 +27,11 @@ module Simpkv
         end
         r.is(String) do |uuid|
           at('/rules/{uuid}')
-          r.get { rule_page(rule_of_store(uuid)) }
+          r.get { rule_readable(uuid) { rule_page(rule_of_store(uuid)) } }
         end
         r.is(String, %w[edit priority delete]) do |uuid, name|
           at("/rules/{uuid}/#{name}")
-          r.get { rule_form_page(uuid, name) }
+          r.get { rule_readable(uuid, form: name == 'delete') { rule_form_page(uuid, name) } }
           r.post { change_rule(uuid, name) }
         end
       end
@@ -93,27 +93,61 @@ module Simpkv
         api.get(rules_path(uuid))
       end
 
+      # @param uuid [String]
+      # @param form [Boolean] whether a page for a rule that cannot be read has the form that deletes it
+      # @yieldreturn [String] the page
+      # @return [String] it, or the page of a rule that cannot be read
+      def rule_readable(uuid, form: false)
+        yield
+      rescue *Rules::ERRORS => e
+        problem = Problem.of(e)
+        raise unless unreadable_rule?(uuid, problem)
+
+        response.status = problem.status
+        page("Rule #{uuid}", 'rule_unreadable', uuid: uuid, problem: problem, form: form,
+                                                may: may?('DELETE', rules_path(uuid)))
+      end
+
+      # @param problem [Problem]
+      # @return [Boolean] whether the document of this rule cannot be read
+      def unreadable_rule?(uuid, problem)
+        problem.status == 500 && problem.message.include?("'#{Estate::FOLDER}/rules/#{uuid.downcase}'")
+      end
+
       # @param detail [Boolean] whether to include conditions and actions
+      # @param errors [Hash{String => String}, nil] receives why a rule cannot be used
       # @return [Array<Hash>] all rules, in the order in which they run
-      def rules_of_store(detail: false)
+      # @raise [Problem] a rule cannot be read, and there are no `errors`
+      def rules_of_store(detail: false, errors: nil)
         rules = []
         chosen = detail ? { 'detail' => true } : { 'fields' => Rules::LISTED.join(',') }
+        chosen['errors'] = 'return' if errors
         loop do
           page = api.get(rules_path, 'marker' => rules.last&.fetch('uuid'), **chosen)
           rules.concat(page['inspection_rules'])
+          errors&.merge!(page['errors'])
           return rules unless page['next']
         end
       end
 
       def rules_page
-        all = rules_of_store.each_with_index.map { |rule, index| rule.merge('number' => index + 1) }
+        errors = {}
+        all = rules_of_store(errors: errors).each_with_index.map { |rule, index| rule.merge('number' => index + 1) }
         choice = %w[phase scope q].to_h { |name| [name, given(name)] }
         rules = chosen_rules(all, choice)
         offset, limit = window
         page('Rules', 'rules', rules: rules[offset, limit] || [], all: all, choice: choice, total: rules.length,
-                               offset: offset, limit: limit, phases: Inspection::Rules::Definition::PHASES,
+                               errors: errors, offset: offset, limit: limit,
+                               phases: Inspection::Rules::Definition::PHASES,
                                scopes: all.map { |rule| rule['scope'] }.compact.uniq.sort, may: rule_additions,
                                notice: Rules::NOTICES[@notice])
+      end
+
+      # @param what [String] of an error
+      # @return [String, nil] HTML: a link to the page that deletes a stored rule
+      def rule_deletion_link(what)
+        uuid = what[%r{\A#{Estate::FOLDER}/rules/(\h{8}(?:-\h{4}){3}-\h{12})\z}, 1]
+        uuid && linked('Delete', url('rules', uuid, 'delete'))
       end
 
       # @return [Hash{String => Boolean}] whether the caller may add rules, by the page

@@ -38,7 +38,7 @@ module Simpkv
 
       # @return [Hash{String => String}] descriptions by UUID, of those rules that the caller may see
       def node_rule_names
-        listed = part { rules_of_store }
+        listed = part { rules_of_store(errors: {}) }
         missing?(listed) ? {} : listed.to_h { |rule| rule.values_at('uuid', 'description') }
       end
 

@@ -101,12 +101,31 @@ module Simpkv
       end
 
       def delete_rule(uuid)
-        api.request('DELETE', rules_path(uuid), query: { 'updated_at' => field('seen') })
+        seen = field('seen')
+        return overtaken_deletion(uuid) if seen.empty? && rule_readable?(uuid)
+
+        api.request('DELETE', rules_path(uuid), query: { 'updated_at' => (seen unless seen.empty?) })
         go_with_notice(url('rules'), 'deleted')
       rescue *Rules::ERRORS => e
         raise unless Problem.of(e).status == 409
 
+        overtaken_deletion(uuid)
+      end
+
+      def overtaken_deletion(uuid)
         rule_deletion_page(rule_of_store(uuid), Problem.new(409, Rules::OVERTAKEN))
+      end
+
+      # For the form of a rule that could not be read, which has seen no change of it.
+      #
+      # @return [Boolean]
+      def rule_readable?(uuid)
+        rule_of_store(uuid)
+        true
+      rescue *Rules::ERRORS => e
+        raise unless unreadable_rule?(uuid, Problem.of(e))
+
+        false
       end
     end
   end
