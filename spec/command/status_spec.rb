@@ -202,6 +202,22 @@ RSpec.describe 'simpkv status' do
     expect(status('--format', 'prometheus', '--to', '/nonexistent/x')).to have_attributes(code: 73)
   end
 
+  # All parts were read, and limits had no effect.
+  it 'has the metrics of the chosen parts, and refuses limits' do
+    run('db1')
+    File.write(File.join(folder, 'keys/globals/cut'), '{"value":"pl4nt')
+    all = status('--format', 'prometheus').out
+    expect(all).to include('simpkv_nodes{', "simpkv_site_readable 0.0\n", '{part="servers"}')
+    nodes = status('--format', 'prometheus', '--parts', 'nodes').out
+    expect(nodes).to include('simpkv_nodes{', "simpkv_site_readable 1.0\n")
+    expect(nodes).not_to match(/simpkv_(?:part|keys|access)/)
+    servers = status('--format', 'prometheus', '--parts', 'servers,certificates').out
+    expect(servers.scan(/^simpkv.*/)).to eq(['simpkv_part_readable{part="servers"} 1.0'])
+    expect(status('--format', 'prometheus', '--lag-warning', '1m'))
+      .to have_attributes(code: 64, out: '', err: /--format prometheus takes no --lag-warning/)
+    expect(status('--format', 'prometheus', '--parts', 'certificates')).to have_attributes(code: 64, out: '')
+  end
+
   # As root, it put a file in the place of /dev/full.
   it 'does not replace a device, a pipe or a link by metrics' do
     pipe = File.join(folder, 'pipe')

@@ -9,6 +9,8 @@ module Simpkv
   module Status
     # Metrics of a site: of its nodes, keys and compilers, and of the servers of its directories.
     class Metrics
+      # The parts of the state with metrics of {#add_to}.
+      PARTS = %w[nodes compilers expiring_keys].freeze
       UNKNOWN = 'unknown'
       private_constant :UNKNOWN
 
@@ -78,8 +80,10 @@ module Simpkv
       # @param site [Site]
       # @param caller [#to_s, nil] in whose name to read: see {Site}
       # @param backends [Array<String>] whose keys
-      def initialize(site, caller = nil, backends: site.backend_names)
+      # @param parts [Array<String>] some of {PARTS}, which are read; `nodes` includes inspections
+      def initialize(site, caller = nil, backends: site.backend_names, parts: PARTS)
         @site = site
+        @parts = parts
         @caller = caller
         @backends = backends
         @compilers = {}
@@ -93,8 +97,11 @@ module Simpkv
       # @raise [ConfigError]
       def add_to(page)
         estate = @site.estate(@caller)
-        complete = [nodes(page, estate), inspections(page, estate), counters(page, estate), keys(page)].all?
-        Metrics.readable(page, complete)
+        read = []
+        read.push(nodes(page, estate), inspections(page, estate)) if @parts.include?('nodes')
+        read << counters(page, estate) if @parts.include?('compilers')
+        read << keys(page) if @parts.include?('expiring_keys')
+        Metrics.readable(page, read.all?)
       end
 
       private

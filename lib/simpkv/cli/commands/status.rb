@@ -24,7 +24,8 @@ module Simpkv
 
           Exits with 0 (ok), 1 (a warning), 2 (something is critical) or 3 (a part is unknown, and nothing is critical).
           Other codes are as in other commands; with --format nagios, 3 takes their place. With --format prometheus,
-          the code is 0 when the metrics are written: alerts are up to Prometheus. docs/status.md has the rules.
+          the code is 0 when the metrics are written: limits and alerts are up to Prometheus. docs/status.md has the
+          rules.
 
           --watch refreshes a terminal, and prints blocks elsewhere, until Ctrl-C. It reads a part again when it is
           older than that: servers 15 s, nodes 10 s, compilers 1 min, keys 5 min, access rights and certificates 15 min.
@@ -192,15 +193,30 @@ module Simpkv
         end
 
         def prometheus
-          refuse('--format prometheus has no --watch: let a timer run it') if @seconds
-          text = site_metrics + state_metrics
+          check_prometheus
+          state = state(@parts & %w[servers access])
+          # Both at once: servers that hang cost their time limit once.
+          reading = Thread.new { state.get }
+          text = site_metrics(@parts & Simpkv::Status::Metrics::PARTS) + state_metrics(reading.value)
           @to ? replace(text) : $stdout.write(text)
           nil
         end
 
+        def check_prometheus
+          refuse('--format prometheus has no --watch: let a timer run it') if @seconds
+          limit = @limits.keys.first
+          refuse("--format prometheus takes no --#{limit.to_s.tr('_', '-')}: its rules have the limits") if limit
+          return unless @parts == %w[certificates]
+
+          refuse('--format prometheus has no metrics of the part certificates')
+        end
+
+        # @param parts [Array<String>]
         # @return [String] the metrics that the service has as well
-        def site_metrics
-          metrics = Simpkv::Status::Metrics.new(site, backends: backends)
+        def site_metrics(parts)
+          return '' if parts.empty?
+
+          metrics = Simpkv::Status::Metrics.new(site, backends: backends, parts: parts)
           latest = Simpkv::Status::Latest.new('', 0, nil, patience: @timeout) do
             Simpkv::Status::Exposition.new.tap { |page| metrics.add_to(page) }
           end
@@ -212,12 +228,12 @@ module Simpkv
           Simpkv::Status::Metrics.unreadable.text
         end
 
-        def state_metrics
-          state = state(%w[servers access]).get
+        # @param state [Hash{String => Hash}] see {Simpkv::Status::State#get}
+        def state_metrics(state)
           page = Simpkv::Status::Exposition.new
           Simpkv::Status::Metrics.parts(page, state)
-          Simpkv::Status::Metrics.servers(page, state['servers'])
-          Simpkv::Status::Metrics.access(page, state['access'])
+          Simpkv::Status::Metrics.servers(page, state.fetch('servers', {}))
+          Simpkv::Status::Metrics.access(page, state.fetch('access', {}))
           page.text
         end
 
