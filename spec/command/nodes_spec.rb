@@ -95,6 +95,22 @@ RSpec.describe 'simpkv nodes' do
       expect(names('--filter', 'noop=', '--filter', 'changes=')).to eq(%w[new1])
     end
 
+    # Each was accepted, and matched no node, or all.
+    it 'refuses times, numbers and names that no node can have' do
+      { 'last_seen=2026-02-31T00:00:00Z' => /a whole time/, 'last_seen<2026-13-45' => /needs a time/,
+        'last_seen<2026-11-26T25:61' => /needs a time/, 'last_seen>2026-11-26T1Z' => /needs a time/,
+        'changes=01' => /a whole number/, 'name=Foo BAR' => /names no name that a node can have: .*whitespace/,
+        'name!=a/b' => %r{it has a '/'}, 'environment=Bad Env' => /names no environment .*whitespace/,
+        'name=' => /names no name/ }.each do |text, why|
+        expect(failure('nodes', '--filter', text)).to match([64, why])
+      end
+      ['last_seen>2026', 'last_seen>2026-11-01T00:00', 'last_seen>2026-11-01T00:00:00Z'].each do |text|
+        expect(names('--filter', text)).to include('web1')
+      end
+      expect(names('--filter', 'environment=')).to eq(%w[new1])
+      expect(names('--filter', 'name~Foo BAR')).to eq([])
+    end
+
     it 'names documents that cannot be read, and lists the other nodes' do
       estate.store.put('globals/estate/status/db1', 'pl4nted')
       estate.store.put('globals/estate/inventory/db1', '{"value":"pl4nted"}')

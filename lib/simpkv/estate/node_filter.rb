@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'time'
 require 'simpkv/unsafe_characters'
 
 module Simpkv
@@ -8,34 +9,39 @@ module Simpkv
     class NodeFilter
       SYNTAX = /\A([^=!~<>]+)(=|!=|~|!~|<|>)(.*)\z/m.freeze
       NUMBER = /\A-?\d+(\.\d+)?\z/.freeze
+      COUNT = /\A(0|[1-9]\d*)?\z/.freeze
+      # What a part of a time lacks, to be a whole one.
+      EARLIEST = '0000-01-01T00:00:00'
 
       # By column: the values that have an order there, and a description.
-      ORDERED = { 'last_seen' => [/\A\d{4}(-\d\d(-\d\d(T[\d:]*Z?)?)?)?\z/,
+      ORDERED = { 'last_seen' => [/\A\d{4}(-\d\d(-\d\d(T\d\d(:\d\d(:\d\dZ?)?)?)?)?)?\z/,
                                   'a time in UTC such as 2026-11-20 or 2026-11-20T10:00:00Z'],
                   'changes' => [NUMBER, 'a number'], 'failures' => [NUMBER, 'a number'] }.freeze
 
       # By column: the values that the whole text can be, and a description.
       WHOLE = { 'last_seen' => [/\A(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)?\z/,
                                 'a whole time in UTC such as 2026-11-20T10:00:00Z'],
-                'changes' => [/\A\d*\z/, 'a whole number'], 'failures' => [/\A\d*\z/, 'a whole number'] }.freeze
+                'changes' => [COUNT, 'a whole number'], 'failures' => [COUNT, 'a whole number'] }.freeze
 
       # By column, its values, if they are few. A node without a report has an empty one.
       VALUES = { 'status' => ['failed', 'changed', 'unchanged', ''], 'noop' => ['true', 'false', ''],
                  'expired' => %w[true false] }.freeze
-      private_constant :SYNTAX, :NUMBER, :ORDERED, :WHOLE, :VALUES
+      private_constant :SYNTAX, :NUMBER, :COUNT, :EARLIEST, :ORDERED, :WHOLE, :VALUES
 
       # @param text [String]
       # @param members [Array<String>] the names of a node's members
       # @param facts [Array<String>] the names of the facts in the inventory
+      # @param case_sensitive [Boolean] whether names of nodes can have capital letters
       # @raise [InvalidError] the text is no condition, names neither a member nor a fact of the inventory, or has a
       #   value that the member never has
-      def initialize(text, members, facts)
+      def initialize(text, members, facts, case_sensitive)
         @text = text
         @name, @operator, @value = text.match(SYNTAX)&.captures
         refuse("is none: write a name, one of = != ~ !~ < >, and a value, as in 'status=failed'") unless @name
 
         @fact = fact(facts) || unknown(members + facts) unless members.include?(@name)
         check_value
+        check_name(@name == 'environment' || case_sensitive) if %w[name environment].include?(@name)
       end
 
       # @param node [Hash] of {NodeList}
@@ -64,7 +70,35 @@ module Simpkv
         return if @pattern
 
         form, needed = (@operator.end_with?('=') ? WHOLE : ORDERED)[@name]
-        refuse("needs #{needed} after #{@operator}") unless form.nil? || @value.match?(form)
+        refuse("needs #{needed} after #{@operator}") unless form.nil? || fits?(form)
+      end
+
+      # @return [Boolean] whether the value has a form, and a time, or its beginning, is one of the calendar
+      def fits?(form)
+        return false unless @value.match?(form)
+        return true if @name != 'last_seen' || @value.empty?
+
+        given = @value.delete_suffix('Z')
+        whole = "#{given}#{EARLIEST[given.length..]}Z"
+        Time.iso8601(whole).iso8601 == whole
+      rescue ArgumentError
+        false
+      end
+
+      # A name is a part of a key. A node without a report can lack an environment.
+      def check_name(case_sensitive)
+        return if !@operator.end_with?('=') || (@value.empty? && @name == 'environment')
+
+        why = @value.include?('/') ? "it has a '/'" : wrong_key(case_sensitive)
+        refuse("names no #{@name} that a node can have: #{why}") if why
+      end
+
+      # @return [String, nil]
+      def wrong_key(case_sensitive)
+        Native.key_check(@value, case_sensitive)
+        nil
+      rescue InvalidError, TooLargeError => e
+        e.message
       end
 
       def pattern

@@ -27,7 +27,7 @@ module Simpkv
       # @return [NodeFilter]
       # @raise [InvalidError]
       def filter(text)
-        NodeFilter.new(text, MEMBERS, @estate.options['indexed_facts'])
+        NodeFilter.new(text, MEMBERS, @estate.options['indexed_facts'], @estate.case_sensitive?)
       end
 
       # @param filters [Array<NodeFilter>] each must match
