@@ -144,8 +144,10 @@ module Simpkv
           return "see why #{uri} does not get all changes: dsconf INSTANCE replication monitor; and initialize it anew"
         end
 
-        'a write that was on its way when its server was killed can be on that server only: delete each of these ' \
-          "keys, and store it again. Otherwise, see the log of #{uri}. If it replicates with an identity of its own, " \
+        'a write can be on a server only that was killed after it: store a new key at that server first, which can ' \
+          'make it send the others. Only then delete what still differs, and store it again: in between, ' \
+          "get_or_create can make another value. Otherwise, see the log of #{uri}. " \
+          'If it replicates with an identity of its own, ' \
           "that must read all entries: put #{REPLICA_RULE} in front of all rules of its supplier (" \
           "#{@simpkv.call('schema', '--form', 'access', '--replicator', 'REPLICA_DN')} " \
           'prints it), empty the database of the replica, and start it: slapd sends an entry ' \
