@@ -85,19 +85,24 @@ RSpec.describe 'docs/schemas' do
       json('get', 'app1/a')
       json('log', 'app1/a')
       json('log', 'app1/a', '--audit')
-      %w[app1/a app1].each { |name| json('stat', name) }
-      [%w[restore app1/a -1], %w[forget app1/a]].each { |words| json(*words) }
+      [%w[stat app1/a], %w[stat app1], %w[restore app1/a -1], %w[forget app1/a]].each { |words| json(*words) }
       json('cas', 'app1/b', 'x', '--absent')
       json('exists', 'app1/b')
       json('mv', 'app1/b', 'app1/c')
       json('ls', 'app1')
-      json('ls', 'app1', '--long')
+      list_corrupt_key
       json('tree')
       json('find', 'c')
       json('explain', 'app1/c')
       json('expire')
       json('rm', 'app1/c')
       %w[doctor ping stats status].each { |title| json(title) }
+    end
+
+    def list_corrupt_key
+      write('site/environments/production/app1/broken', '{"value":"x')
+      expect(json('ls', 'app1', '--long').fetch('keys')).to include('broken' => include('metadata' => nil))
+      simpkv!('rm', 'app1/broken')
     end
 
     def run_commands_that_move

@@ -75,7 +75,8 @@ module Simpkv
 
         # @param document [String]
         # @return [Hash{String => Object}] a description without the value: its `type`, the `bytes` of the document,
-        #   `metadata`, the number of their entries, and `expires`, if the document has that
+        #   `metadata`, the number of their entries, and `expires`, if the document has that. The type of a document
+        #   that cannot be read is `malformed`, and its `metadata` is nil
         def summary(document)
           decoded = RichData.decode(document)
           { 'type' => type(decoded[:value], decoded.key?(:encoding)), 'bytes' => document.bytesize,

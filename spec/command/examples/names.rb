@@ -22,7 +22,8 @@ RSpec.shared_examples 'ls, tree, exists, find and explain' do
     expect(YAML.safe_load(simpkv!('ls', '-o', 'yaml'))).to eq('keys' => %w[token], 'folders' => %w[app1])
   end
 
-  it 'ls -l prints types, sizes and numbers of metadata' do
+  # It exited with 0.
+  it 'ls -l prints types, sizes and numbers of metadata, and names keys that it cannot read, as export does' do
     fill
     documents = { 'bytes' => Simpkv::Codec.encode("\xff".b), 'list' => Simpkv::Codec.encode([1], { 'a' => 1 }),
                   'broken' => '{"value":"pl4nted', 'yes' => Simpkv::Codec.encode(true),
@@ -30,7 +31,9 @@ RSpec.shared_examples 'ls, tree, exists, find and explain' do
     documents.each { |name, document| plant("l/#{name}", document) }
     plant('l/folder/x')
     sizes = documents.transform_values { |document| document.bytesize.to_s }
-    expect(simpkv!('ls', '-l', 'l').lines.map(&:split))
+    long = simpkv('ls', '-l', 'l')
+    expect(long).to have_attributes(code: 65, err: "simpkv: 'broken': its document is corrupt (17 bytes)\n")
+    expect(long.out.lines.map(&:split))
       .to eq([%w[type bytes metadata name], %w[folder - - folder/], ['malformed', sizes['broken'], '-', 'broken'],
               ['Binary', sizes['bytes'], '0', 'bytes'], ['Array', sizes['list'], '1', 'list'],
               ['Sensitive', sizes['sensitive'], '0', 'sensitive'], ['Boolean', sizes['yes'], '0', 'yes']])

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/command'
+require 'simpkv/cli/lost_value'
 require 'simpkv/cli/value'
 require 'simpkv/cli/versioned'
 
@@ -18,8 +19,9 @@ module Simpkv
         DESCRIPTION = <<~TEXT
           Prints the names of the keys and folders in a folder. A slash follows the name of a folder. Prints no
           values, and no keys that have expired, unless --expired is given. Names keys that cannot be read on standard
-          error. With -l, a header names the columns: the type of the value, the size of the document in bytes, the number of metadata
-          entries, the time of expiry if any of the keys has one, and the name. simpkv list does the same.
+          error, and exits with 65 then. With -l, a header names the columns: the type of the value, the size of the
+          document in bytes, the number of metadata entries, the time of expiry if any of the keys has one, and the name.
+          With -l, names keys with corrupt documents as well. simpkv list does the same.
         TEXT
         EXAMPLES = {
           'simpkv ls' => 'The environment production',
@@ -30,13 +32,14 @@ module Simpkv
         }.freeze
 
         def run(folder = '')
+          @faults = {}
           listing = about_folder(folder) { listed(folder) }
           keys = listing[:keys].map { |name, summary| [Output.name(name), summary] }.sort_by(&:first).to_h
           folders = listing[:folders].map { |name| Output.name(name) }.sort
           output.print('keys' => @long ? keys : keys.keys, 'folders' => folders) do
             @long ? long(keys, folders) : folders.map { |name| "#{name}/" } + keys.keys
           end
-          report(listing[:errors])
+          report(listing[:errors].merge(@faults))
         end
 
         private
@@ -62,10 +65,24 @@ module Simpkv
         def listed(folder)
           path = path_of(folder)
           required = path != backend.prefix
-          describe = ->(_, document) { Value.summary(document) if @long }
+          describe = ->(name, document) { described(name, document) if @long }
           return reading.list(path, required: required, &describe) if @expired
 
           list_live(reading, path, required: required, &describe)
+        end
+
+        # Notes why functions cannot read a document, if they cannot.
+        def described(name, document)
+          why = fault(document)
+          @faults[name] = why if why
+          Value.summary(document)
+        end
+
+        def fault(document)
+          backend.check_form(document)
+          LostValue.fault(document)
+        rescue MalformedError => e
+          e.message
         end
       end
     end
