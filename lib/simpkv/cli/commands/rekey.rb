@@ -25,8 +25,8 @@ module Simpkv
           plain documents without a Sensitive plain. With encrypt: none, decrypts all documents. Compilers may read and
           write meanwhile: replaces a document only if nobody has changed it since, and else looks at it again. Reads
           all documents again at the end. Writes the names of changed keys into a journal. After a kill, --resume
-          continues. Exits with 65 if a document cannot be decrypted, and changes the others. If it leaves none to
-          change, records the option encrypt in the estate, if that is in this backend: a process with another value
+          continues. Exits with 65 if a document cannot be decrypted, also with --dry-run, and changes the others. If it
+          leaves none to change, records the option encrypt in the estate, if that is in this backend: a process with another value
           cannot use it then. Once the estate records encrypt: all, a plain document of it is from a program that does
           not encrypt: leaves it plain, names it, and exits with 65. Look at what it holds; then delete it, or encrypt it
           with --accept-plain.
@@ -91,10 +91,18 @@ module Simpkv
               progress.advance
               next @errors[path] = PLAIN if refused?(path, state)
 
-              todo << path if outdated?(state, document, first)
+              next unless outdated?(state, document, first)
+
+              todo << path
+              check_document(path, state, document) if @dry
             end
           end
           [todo, states]
+        end
+
+        # Notes why a run could not decrypt a document.
+        def check_document(path, state, document)
+          noting_error(path) { @store.decrypt(path, document) } unless state == :plain
         end
 
         def refuses_plain?
