@@ -116,7 +116,8 @@ RSpec.describe 'docs/backup.md' do
     include_context 'with the page'
 
     let(:root) { File.join(folder, 'root') }
-    let(:backend) { { 'type' => 'file', 'id' => 'site', 'root_path' => root, 'audit' => { 'to' => log } } }
+    let(:audit) { { 'to' => log, 'reads' => true } }
+    let(:backend) { { 'type' => 'file', 'id' => 'site', 'root_path' => root, 'audit' => audit } }
 
     def lose
       FileUtils.rm_rf(root)
@@ -132,6 +133,9 @@ RSpec.describe 'docs/backup.md' do
       simpkv!('put', 'app1/described', 'newer')
       said = follow('Only some keys')
       expect(said).to match(/^stored: +1$/).and include("\tput\tapp1/described\t", "\tdelete\tapp1/secret\t")
+      # The page listed reads as well.
+      expect(File.read(log)).to match(/"operation":"(get|tree)"/)
+      expect(said.scan(/^20\S+\t(\w+)/).flatten.uniq - %w[put put_many delete create_folder]).to eq([])
       expect([value('app1/secret'), value('app1/described')]).to eq(['a b c', 'newer'])
     end
 
