@@ -68,7 +68,7 @@ module Simpkv
         rescue MalformedError => e
           raise if @keep || @unless_earlier
 
-          raise MalformedError, "#{e.message}, so that it may be a Sensitive: put with --sensitive or " \
+          raise MalformedError, "#{e.message}. It may have been a Sensitive: put with --sensitive or " \
                                 '--no-sensitive replaces it'
         rescue DeniedError => e
           raise if @keep || readable?(store, path)
