@@ -224,6 +224,14 @@ RSpec.describe 'moving keys' do
         expect(simpkv('copy', 'default', 'other', '--existing', 'replace').err).not_to include('Sensitive')
       end
 
+      # `put` refused that, and a copy did it without a word.
+      it 'names a corrupt document, which may have been a Sensitive, that a plain value replaces' do
+        fill('other', 'globals/token' => Simpkv::RichData.sensitive('pl4nted')[0..-3])
+        said = [%w[--dry-run], []].map { |way| simpkv('copy', 'default', 'other', *%w[--existing replace], *way).err }
+        expect(said).to all(include("simpkv: 'globals/token': a plain value replaces a document that cannot be read, " \
+                                    "so it may have been a Sensitive\n"))
+      end
+
       it 'keeps keys on --rollback that were changed since' do
         simpkv!('copy', 'default', 'other', '--existing', 'replace')
         fill('other', 'globals/token' => document('later'))

@@ -32,11 +32,11 @@ module Simpkv
 
       # @param path [String]
       # @param document [String] as the backend returns it
-      # @return [Boolean] whether its value is a Sensitive, or holds one; false if it cannot be read
+      # @return [Boolean, nil] whether its value is a Sensitive, or holds one; nil if it cannot be read
       def secret?(path, document)
         !Value.secret(plain(path, document)).nil?
       rescue MalformedError, DeniedError
-        false
+        nil
       end
 
       # @return [Boolean] whether {#fault} was called for an encrypted document that it could not decrypt without keys

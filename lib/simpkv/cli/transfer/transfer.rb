@@ -16,11 +16,12 @@ module Simpkv
     # A source has `title`, `each(roots, errors)` and `read_many(paths)`; the target is a {Endpoint}.
     class Transfer
       # The work of a transfer. `targets` has the source's path by the target's. Of its keys, `same` are in the target
-      # already, `missing` are not, `differing` have other documents there, and so have `kept`, which stay. `equivalent`
-      # are those of `same` that have the same content in other bytes. `exposed` are those of `differing` whose
-      # documents are plain, in place of a Sensitive. `unread` has the source's keys that cannot be read, and why. Of
-      # the others, `corrupt` has those whose documents functions cannot read, and `lost` what others have lost: see
-      # {LostValue.of_content}. `shared` has names that would be those of a key and of a folder: see {SharedNames.find}.
+      # already, `missing` are not, `differing` have other documents there, and so have `kept`, which stay.
+      # `equivalent` are those of `same` that have the same content in other bytes. `exposed` has those of `differing`
+      # whose documents are plain, in place of a Sensitive (`true`), or of a document that cannot be read (`nil`).
+      # `unread` has the source's keys that cannot be read, and why. Of the others, `corrupt` has those whose
+      # documents functions cannot read, and `lost` what others have lost: see {LostValue.of_content}. `shared` has
+      # names that would be those of a key and of a folder: see {SharedNames.find}.
       Plan = Struct.new(:targets, :same, :missing, :differing, :kept, :equivalent, :exposed, :unread, :corrupt,
                         :lost, :shared)
 
@@ -138,7 +139,8 @@ module Simpkv
         equivalent, exposed = compared(differing, targets)
         differing -= equivalent
         kept = keep ? differing.each { |path| @digests.delete(path) } : []
-        Plan.new(targets, same + equivalent, missing, differing - kept, kept, equivalent, exposed - kept, unread)
+        Plan.new(targets, same + equivalent, missing, differing - kept, kept, equivalent, keep ? {} : exposed,
+                 unread)
       end
 
       def changed_sources(expected, plan)
@@ -172,11 +174,12 @@ module Simpkv
         digests
       end
 
-      # @return [Array(Array<String>, Array<String>)] the paths whose documents have the same content on both ends, in
-      #   other bytes; and those with a Sensitive in the target, and none in the source
+      # @return [Array(Array<String>, Hash)] the paths whose documents have the same content on both ends, in
+      #   other bytes; and, as a Hash, those that a plain value exposes: see {Plan}
       def compared(paths, targets)
         same, others = slices(paths).flat_map { |batch| pairs(batch, targets) }.partition { |pair| pair[:same] }
-        [same, others.select { |pair| pair[:exposed] }].map { |pairs| pairs.map { |pair| pair[:path] } }
+        exposed = others.reject { |pair| pair[:exposed] == false }
+        [same.map { |pair| pair[:path] }, exposed.to_h { |pair| pair.values_at(:path, :exposed) }]
       end
 
       def pairs(batch, targets)
@@ -184,9 +187,14 @@ module Simpkv
         stored = @target.read_many(batch)
         batch.map do |path|
           new, old = [sources[targets[path]], stored[path]].map { |document| valid(document).to_s }
-          exposed = @check.secret?(path, old) && !@check.secret?(targets[path], new)
+          exposed = exposed(@check.secret?(path, old), @check.secret?(targets[path], new))
           { path: path, same: Native.document_same?(new, old), exposed: exposed }
         end
+      end
+
+      # @param old [Boolean, nil] see {ReadCheck#secret?}
+      def exposed(old, new)
+        new || (new.nil? && old.nil?) ? false : old
       end
 
       def valid(result)

@@ -144,9 +144,16 @@ module Simpkv
              "#{Output.some(keys)}"
       end
 
-      # @param paths [Array<String>] of keys
-      def warn_about_secrets(paths)
-        paths.sort.each { |path| warn "simpkv: '#{path}': a Sensitive is replaced by a plain value" }
+      # @param exposed [Hash{String => true, nil}] by path, whether it is a Sensitive; nil if it cannot be read
+      def warn_about_secrets(exposed)
+        exposed.sort_by(&:first).each do |path, secret|
+          warn "simpkv: '#{path}': " + if secret
+                                         'a Sensitive is replaced by a plain value'
+                                       else
+                                         'a plain value replaces a document that cannot be read, so it may have been ' \
+                                           'a Sensitive'
+                                       end
+        end
       end
 
       # @param shared [Hash{String => String}] see {SharedNames.find}
