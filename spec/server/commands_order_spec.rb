@@ -90,12 +90,17 @@ RSpec.describe Simpkv::Server::Commands::ReplaceCatalog do
     expect(meetings).to be > 200
   end
 
+  # Pauses of different lengths before the calls of the store let the saves meet at all moments.
+  def pauses
+    (1..60).to_h { |number| [number, -> { sleep(rand < 0.2 ? rand / 50 : 0) }] }
+  end
+
   it 'stores what the latest of many has, all at once' do
     10.times do
       Scratch.make('commands-order') do |folder|
         estate(folder).make
         commands = Array.new(8) { |number| [versions[number % 3], times.first + number] }
-        commands.shuffle.map { |command| Thread.new { save(estate(folder), *command) } }.each(&:join)
+        commands.shuffle.map { |command| Thread.new { save(estate(folder, pauses), *command) } }.each(&:join)
         expect(wrong(estate(folder), commands.last)).to eq []
       end
     end

@@ -251,7 +251,6 @@ module Simpkv
         changed = changed(members['exports'], before)
         if changed.any?
           stored = mark(certname, token, stored, before, changed) unless marked?(token, stored, changed)
-          ordered.begin
           return withdraw(certname, token, stored, ordered) if ordered.overtaken?
 
           @estate.markers.add_types(changed & resources.keys)

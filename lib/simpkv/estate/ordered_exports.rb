@@ -4,7 +4,9 @@ module Simpkv
   class Estate
     # The documents that one save of a node's exports writes, if the order of saves is known. Each write replaces what
     # the save has read, or fails. If a later save has left a document as it was, the write succeeds nevertheless: so an
-    # overtaken save restores a document if the record of the inventory names the one that it has replaced.
+    # overtaken save puts back the document that the record of the inventory names, if it has replaced it. It does so
+    # whoever has written what is stored then: another overtaken save may have written over it, which does not know the
+    # document.
     class OrderedExports
       # @param documents [Exports::ByType]
       # @param certname [String]
@@ -14,31 +16,19 @@ module Simpkv
         @certname = certname
         @later = later
         @replaced = {}
-        @begun = false
       end
 
-      # The save has entered its token: later ones see it from now on.
-      #
-      # @return [void]
-      def begin
-        @begun = true
-      end
-
-      # @return [Boolean] whether the save has entered its token, and a later one has begun
+      # @return [Boolean] whether a later save has begun
       # @raise [Error]
       def overtaken?
-        @begun && @later.call
+        @later.call
       end
 
       # @param lists [Hash{String => Array<Hash>, nil}] by type; nil for a document to delete
       # @return [void]
       # @raise [ConflictError, ExistsError] another save has written one of them since this one has read it
       def write(lists)
-        lists.each do |type, list|
-          stored = @documents.readable(type, @certname)
-          @replaced[type] = [@replaced.fetch(type, [stored]).first, list]
-          @documents.exchange(type, @certname, stored, list)
-        end
+        lists.each { |type, list| exchange(type, @documents.readable(type, @certname), list) }
       end
 
       # Puts back documents.
@@ -47,19 +37,31 @@ module Simpkv
       # @return [void]
       # @raise [ConflictError, ExistsError] another save writes one of them
       def restore(digests)
-        @replaced.each do |type, (before, list)|
-          next unless digests.key?(type) ? digests[type] == digest(before) : before.nil?
-
-          stored = @documents.readable(type, @certname)
-          @documents.exchange(type, @certname, stored, before&.value) if stored&.value == list
+        @replaced.each do |type, replaced|
+          wanted = digests.fetch(type, :absent)
+          known = replaced.index { |document| digest(document) == wanted }
+          restore_document(type, replaced[known], wanted) if known
         end
       end
 
       private
 
+      def restore_document(type, document, wanted)
+        stored = @documents.readable(type, @certname)
+        exchange(type, stored, document&.value) unless digest(stored) == wanted
+      end
+
+      # What a restoration replaces counts, too: it may be what a save has written that began meanwhile.
+      def exchange(type, stored, list)
+        (@replaced[type] ||= []) << stored
+        @documents.exchange(type, @certname, stored, list)
+      end
+
       # @return [String, Symbol] none that a record has, for a document that is not there or cannot be read
       def digest(stored)
-        stored&.value.nil? ? :none : Documents.digest(Codec.encode(stored.value))
+        return :absent unless stored
+
+        stored.value.nil? ? :unreadable : Documents.digest(Codec.encode(stored.value))
       end
     end
     private_constant :OrderedExports
