@@ -103,7 +103,7 @@ RSpec.describe 'docs/backup.md' do
       follow('Backup')
       file = File.join(saved, 'site.jsonl')
       expect(format('%o', File.stat(file).mode & 0o7777)).to eq('600')
-      expect(File.read(file)).not_to match(/dba|ntp|"a b c"/)
+      expect(File.read(file)).not_to match(/"(dba|ntp|a b c)\\?"/) # Base64 may have the letters alone
       lose
       said = follow('Restore')
       expect(said).to match(/^verified: +true$/).and match(/^ok +reading: /)
