@@ -76,8 +76,9 @@ specs(:ffi_servers, :ffi, 'real servers, on MRI with FFI', 'spec/integration')
   end
 end
 
-stage(:long, "the examples that take minutes each, or need a systemd, and clang's analyzer") do |stage|
+stage(:long, "the examples that take minutes each, or need a systemd, clang's analyzer, and comparisons") do |stage|
   stage.sh(*core('tidy'))
+  stage.sh('bin/bench', '--quick', 'access', 'rotation', 'audit')
   variables, *command = Rubies.rspec(:cext, '--tag', 'long',
                                      *%w[unit access availability command console distribution estate integration
                                          package puppetserver types].map { |name| "spec/#{name}" })
@@ -116,7 +117,14 @@ stage :puppet7, "Debian's Puppet 7, on MRI with FFI" do |stage|
   stage.sh(variables.merge(Rubies::DEBIAN_PUPPET), *command, 'spec/functions')
   types = %w[access authorized_keys expiry keys purging simpkv_folder simpkv_key]
   stage.sh(variables.merge(Rubies::DEBIAN_PUPPET), *command, '--tag', '~thorough', '--tag', '~ds389',
-           'spec/estate', *types.map { |name| "spec/types/#{name}_spec.rb" })
+           *types.map { |name| "spec/types/#{name}_spec.rb" })
+end
+
+# The stage puppetserver has agents with an estate on this Puppet.
+stage :puppet7_estate, "facts, exported resources, nodes and reports, on Debian's Puppet 7 with FFI" do |stage|
+  variables, *command = Rubies.rspec(:ffi)
+  stage.sh(Rubies::DEBIAN_PUPPET, 'bundle', 'install', '--quiet')
+  stage.sh(variables.merge(Rubies::DEBIAN_PUPPET), *command, '--tag', '~thorough', '--tag', '~ds389', 'spec/estate')
 end
 
 # What differs between Puppet 8 and OpenVox 8 is how functions are called, and values.
@@ -211,11 +219,11 @@ stage :analysis, '-fanalyzer, cppcheck and clang-tidy' do |stage|
 end
 
 # Checks that the contestants work and return the same. A run with --quick is too short for its times to be valid, and
-# has no PuppetDB.
+# has no PuppetDB. The stage `long` runs more of them.
 stage :bench, 'the comparisons, and the number of instructions' do |stage|
   stage.sh('make', '-C', 'bench/c', '--no-print-directory', '--silent', 'WERROR=-Werror')
   stage.sh('bin/bench', '--check')
-  stage.sh('bin/bench', '--quick', 'estate', 'rules', 'access', 'rotation', 'audit', 'service')
+  stage.sh('bin/bench', '--quick', 'estate', 'rules', 'service')
 end
 
 stage :style, 'linters, formatters, layers, pages that are out of date, and links' do |stage|
