@@ -248,7 +248,7 @@ end
 ALL = %w[
   cext_servers puppetserver packages analysis cext_unit jruby93_unit estate valgrind puppet7 bench server chaos
   distribution encrypted_conformance puppetdb tsan ruby_sanitizers faults availability jruby93_conformance ffi_unit
-  ds389_conformance fuzz style ruby33 query ffi_servers jruby94_servers bolt newest_json tools puppet8 jruby94_unit
+  ds389_conformance fuzz style query ffi_servers jruby94_servers bolt newest_json tools puppet8 jruby94_unit
   cext_functions
   console cext_conformance access types load command
 ].freeze
