@@ -28,8 +28,8 @@ static void set_cookie(skv_ldap_watch *w)
     skv_buf_free(&text);
 }
 
-/* Takes the cookie of a message. That of a change has the number of its own server only; of one that came from another
- * server, perhaps none. The cookie of the watch then remains an earlier one, from which changes come again. */
+/* Takes the cookie of a message. That of a change has the number of one server only. A change that came from another
+ * server can have none: the watch then keeps its earlier cookie, from which changes come again. */
 static void take_cookie(skv_ldap_watch *w, const skv_sync_cookie *cookie)
 {
     const char *text;

@@ -15,9 +15,10 @@ module Simpkv
           Compares and swaps. Stores a value only if the stored value equals --expect or the content of
           --expect-file, or, with --absent, only if the key does not exist. No other writer can write in between.
           Metadata are not compared. VALUE and the expected value are given as for put, and --json, --binary and
-          --chomp apply to both. The new value of a Sensitive is one too, unless --no-sensitive is given. If the stored value is another one, stores nothing and exits with 1. A key that has
-          expired does not exist. The document keeps as many earlier values as it has, or as --history says. On 389-DS
-          two concurrent replacements of one value can both succeed in rare cases. With --absent they cannot.
+          --chomp apply to both. The new value of a Sensitive is one too, unless --no-sensitive is given. If the stored
+          value is another one, stores nothing and exits with 1. A key that has expired does not exist. The document
+          keeps as many earlier values as it has, or as --history says. On 389-DS two concurrent replacements of one
+          value can both succeed in rare cases. With --absent they cannot.
         TEXT
         EXAMPLES = {
           'simpkv cas app1/leader db2 --expect db1' => 'Take over as one of several',

@@ -22,8 +22,8 @@ module Simpkv
           history of the backend, the replaced value becomes version -1 (simpkv log, simpkv restore); without, the new
           document replaces the stored one with its earlier values and its time of expiry. With --expires-after, the key
           is missing for all readers after that time. A put of an equal value renews the time if less than half of it is
-          left. With --unless-earlier, a key that keeps an earlier value is left as it is, and the exit code is 75: so
-          that of two rotations at once only one begins.
+          left. With --unless-earlier, leaves a key that keeps an earlier value as it is, and exits with 75: of two
+          rotations that begin at the same time, one stores a value.
         TEXT
         EXAMPLES = {
           "simpkv put app1/owner 'the DBAs'" => 'Text',

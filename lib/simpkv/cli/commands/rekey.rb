@@ -27,9 +27,9 @@ module Simpkv
           all documents again at the end. Writes the names of changed keys into a journal. After a kill, --resume
           continues. Exits with 65 if a document cannot be decrypted, also with --dry-run, and changes the others. If it
           leaves none to change, records the option encrypt in the estate, if that is in this backend: a process with
-          another value cannot use it then. Once the estate records encrypt: all, a plain document of it is from a program that does
-          not encrypt: leaves it plain, names it, and exits with 65. Look at what it holds; then delete it, or encrypt it
-          with --accept-plain.
+          another value cannot use it then. Once the estate records encrypt: all, a plain document of it is from a
+          program that does not encrypt: leaves it plain, names it, and exits with 65. Look at what it holds; then delete
+          it, or encrypt it with --accept-plain.
         TEXT
         EXAMPLES = {
           'simpkv rekey --dry-run' => 'Count the documents of each key',

@@ -144,11 +144,11 @@ module Simpkv
           return "see why #{uri} does not get all changes: dsconf INSTANCE replication monitor; and initialize it anew"
         end
 
-        'a write can be on a server only that was killed after it: store a new key at that server first, which can ' \
-          'make it send the others. Only then delete what still differs, and store it again: in between, ' \
-          "get_or_create can make another value. Otherwise, see the log of #{uri}. " \
-          'If it replicates with an identity of its own, ' \
-          "that must read all entries: put #{REPLICA_RULE} in front of all rules of its supplier (" \
+        'a server that was killed can have writes that no other server has: store a new key at that server first, ' \
+          'which can make it send them. Only then delete the keys that still differ, and store them again: until ' \
+          "they are stored, get_or_create can make another value. Otherwise, see the log of #{uri}. If it replicates " \
+          "with an identity of its own, that must read all entries: put #{REPLICA_RULE} in front of all rules of its " \
+          'supplier (' \
           "#{@simpkv.call('schema', '--form', 'access', '--replicator', 'REPLICA_DN')} " \
           'prints it), empty the database of the replica, and start it: slapd sends an entry ' \
           'that was hidden no other way'

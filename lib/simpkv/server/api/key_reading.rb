@@ -11,8 +11,9 @@ module Simpkv
         values = flag('values', true)
         values ? check_values : tell_changes(path)
         opened = opened(path)
-        answer = -> { get_document(path, values, *opened) }
-        values || path.folder? || !errors_returned? ? answer.call : error_described(*opened, &answer)
+        return get_document(path, values, *opened) if values || path.folder? || !errors_returned?
+
+        error_described(*opened) { get_document(path, values, *opened) }
       end
 
       def get_document(path, values, backend, store, place)

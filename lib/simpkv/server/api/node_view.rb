@@ -50,12 +50,13 @@ module Simpkv
         end
 
         # @return [Hash]
-        # @raise [MalformedError] the exports of a type cannot be read, or are missing
+        # @raise [MalformedError, Estate::MissingError] the exports of a type cannot be read, or are missing
         def exports
           exports = @estate.exports.of(@certname) do |key, why|
             raise MalformedError, "'#{key}' cannot be read: #{why}"
           end
-          refuse_lost(exports.keys)
+          named = @estate.inventory.get(@certname).to_h['exports'].to_h.keys
+          @estate.exports.demand(@certname, named - exports.keys)
           exports = exports.reject { |_, list| list.empty? }
           exports = RichData.replace(exports, 'Sensitive') { Estate::Secrets::REDACTED }
           { 'exports' => exports.transform_values { |list| list.map { |resource| exported(resource) } } }
@@ -107,16 +108,6 @@ module Simpkv
         def without_message(part)
           copied = @estate.options['inspection_rules']['mask_secrets'] == 'never'
           copied && part&.key?('msg') ? part.merge('msg' => Estate::Secrets::REDACTED) : part
-        end
-
-        # @param types [Array<String>] those of which a document is stored
-        def refuse_lost(types)
-          named = @estate.inventory.get(@certname).to_h['exports'].to_h.keys
-          lost = (named - types).find { |type| @estate.inventory.lost?(type, @certname) }
-          return unless lost
-
-          raise MalformedError, "'#{Estate::FOLDER}/exported/#{lost}/#{@certname}' is missing, though the inventory " \
-                                "names it. The next run of '#{@certname}' stores it again"
         end
 
         # A parameter can be a secret, such as a password, without being Sensitive.
