@@ -140,6 +140,26 @@ RSpec.describe 'simpkv status' do
     expect(status('--format', 'nagios').out).to match(/\ASIMPKV CRITICAL - .*, and the port\. And 2 more\.\n/)
   end
 
+  # The servers did not answer, by status, while ping exited with 78.
+  it 'says as ping does that the password file of a directory does not exist, and what to do, and asks no server' do
+    uris = 'ldap://127.0.0.1:1 ldap://127.0.0.1:2'
+    backends['ldap'] = { 'type' => 'ldap', 'id' => 'l', 'ldap_uri' => uris, 'write_uri' => 'ldap://127.0.0.1:1',
+                         'base_dn' => 'dc=x', 'admin_dn' => 'cn=x', 'admin_pw_file' => '/no/such' }
+    configure
+    why = "configuration error: Configured 'admin_pw_file' /no/such does not exist: write the password of cn=x into " \
+          "it, readable by its owner alone, or correct 'admin_pw_file'"
+    expect(simpkv('-b', 'ldap', 'ping')).to have_attributes(code: 78, err: "simpkv: ldap/l: #{why}\n")
+    text = "The servers of the backend 'ldap' cannot be asked: #{why}"
+    expect(status('--parts', 'servers'))
+      .to have_attributes(code: 2, out: include("\ncritical  #{text}\n\nServers"))
+    found = JSON.parse(status('--parts', 'servers', '-o', 'json').out)
+    expect(found['alerts']).to eq([{ 'level' => 'critical', 'text' => text }])
+    expect(found.dig('servers', 'servers'))
+      .to match(uris.split.map { |uri| include('uri' => uri, 'state' => 'misconfigured', 'lag_seconds' => nil) })
+    expect(status('--format', 'prometheus').out)
+      .to include(%(simpkv_directory_server_up{backend="ldap",server="ldap://127.0.0.1:1"} 0.0\n))
+  end
+
   it 'prints a line with performance data for Nagios, and a line for each alert' do
     run('db1', status: 'failed', last_seen: days_ago(3))
     outcome = status('--format', 'nagios', '--failed-critical', '5')

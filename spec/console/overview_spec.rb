@@ -303,6 +303,17 @@ RSpec.describe 'What needs attention on the overview' do
     expect(texts(servers: servers_part([down] * 13)).last).to eq([true, '3 more about servers of directories.'])
   end
 
+  it 'has a configuration error once for all servers of a backend, for callers who may not see it as well' do
+    unasked = servers(2, backend: 'b', state: 'misconfigured', error: 'configuration error: gone')
+    expect(texts(servers: servers_part(unasked)))
+      .to eq([[true, "The servers of the backend 'b' cannot be asked: configuration error: gone"]])
+    rights = instance_double(Simpkv::Server::Rights, findings?: false, backend?: true)
+    reading = Simpkv::Status::Latest::Reading.new(servers_part(unasked), Time.now)
+    shown = Simpkv::Server::StatusView.new(rights, nil, nil).part('servers', reading)['servers']
+    expect(shown.map { |server| server['error'] }.uniq)
+      .to eq(['configuration error. Who may read all keys sees which one'])
+  end
+
   it 'has the certificate of the service behind ten others' do
     list = Array.new(12) { |number| { 'subject' => "CN=#{number}", 'option' => 'tls_ca', 'days' => 400 } }
     expect(texts(service: { 'certificates' => [*list, list[0].merge('days' => -1)] }).length).to eq(1)

@@ -73,6 +73,31 @@ module Simpkv
       uri_problem(settings) || password_problem(settings) || tls_problem(settings)
     end
 
+    # @param settings [Hash{String => Object}]
+    # @param problem [String] of {problem}
+    # @param backend [String] its name
+    # @return [String] the remedy
+    def self.remedy(settings, problem, backend)
+      name = problem[/'(\w+)'/, 1]
+      case problem
+      when /cannot be read by/
+        'let that user read it (owner, group and mode of the file and of the folders above), or run simpkv as the ' \
+        "user that '#{name}' is for"
+      when /'admin_pw_file' .* does not exist/
+        "write the password of #{settings['admin_dn']} into it, readable by its owner alone, or correct " \
+        "'admin_pw_file'"
+      else "correct the options of backend '#{backend}'"
+      end
+    end
+
+    # @param settings [Hash{String => Object}]
+    # @param backend [String] its name
+    # @return [String, nil] the {problem} and its {remedy}, for `simpkv ping` and `simpkv status`; nil if there is none
+    def self.advised_problem(settings, backend)
+      problem = problem(settings)
+      problem && "configuration error: #{problem}: #{remedy(settings, problem, backend)}"
+    end
+
     # Finds files with secrets that every local user can read or change, and a password that a server refuses.
     #
     # @param settings [Hash{String => Object}]

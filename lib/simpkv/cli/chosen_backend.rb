@@ -169,6 +169,9 @@ module Simpkv
       end
 
       def ldap_store(jobs)
+        problem = LdapAccess.advised_problem(settings, name)
+        raise Failure.new("#{title}: #{problem}", Failure::CONFIG) if problem
+
         place.open_unchecked(jobs ? { 'pool_size' => [jobs, settings['pool_size']].max } : {})
       rescue InvalidError => e
         raise Failure.new("#{title}: #{e.message}", Failure::CONFIG)

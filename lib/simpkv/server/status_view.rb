@@ -11,9 +11,10 @@ module Simpkv
       NAMED = 100
       UNREAD = 'it cannot be read: the log of the service says why'
       UNANSWERED = 'it does not answer. Who may read all keys sees why'
+      MISCONFIGURED = 'configuration error. Who may read all keys sees which one'
       UNREADABLE = 'it cannot be read. Who may read all keys sees why'
       CONCEALED = { 'error' => UNANSWERED, 'lag_unknown' => UNREADABLE }.freeze
-      private_constant :NAMED, :UNREAD, :UNANSWERED, :UNREADABLE, :CONCEALED
+      private_constant :NAMED, :UNREAD, :UNANSWERED, :MISCONFIGURED, :UNREADABLE, :CONCEALED
 
       # @param rights [Rights]
       # @param caller [Caller]
@@ -58,9 +59,14 @@ module Simpkv
 
       def servers(found)
         servers = found['servers'].select { |server| @rights.backend?(@caller, @request, server['backend']) }
-        servers = servers.map { |server| server.merge(CONCEALED.slice(*server.keys)) } unless @details
+        servers = servers.map { |server| concealed(server) } unless @details
         backends = found['without_write_uri'].select { |name| @rights.backend?(@caller, @request, name) }
         { 'servers' => servers, 'without_write_uri' => backends }
+      end
+
+      def concealed(server)
+        shown = server.merge(CONCEALED.slice(*server.keys))
+        shown['state'] == 'misconfigured' ? shown.merge('error' => MISCONFIGURED) : shown
       end
 
       def doctor(all)

@@ -3,11 +3,14 @@
 require 'time'
 require 'simpkv/status/compilers'
 require 'simpkv/status/reason'
+require 'simpkv/status/wording'
 
 module Simpkv
   module Status
     # What needs attention, from the state of a site: one sentence each, the urgent ones first.
     class Alerts
+      include Wording
+
       # The parts of the state, in words.
       PARTS = { 'nodes' => 'nodes', 'runs' => 'runs', 'servers' => 'servers of directories',
                 'compilers' => 'compilers', 'expiring_keys' => 'keys that expire', 'access' => 'access rights',
@@ -20,7 +23,7 @@ module Simpkv
 
       # The levels, the worst first.
       LEVELS = %w[critical unknown warning].freeze
-      # The most about servers, and about certificates, and names in one sentence.
+      # The most about servers, and about certificates.
       MOST = 10
       DAY = 86_400
       private_constant :MOST, :DAY
@@ -119,16 +122,6 @@ module Simpkv
         add('critical', 'nodes', "Nodes whose status or inventory cannot be read: #{some(total, names)}.")
       end
 
-      # @param names [Array<String>] of the first ones; none if the caller may not see them
-      # @return [String] the total, and some names
-      def some(total, names)
-        return total.to_s if names.empty?
-
-        named = names.first(MOST)
-        more = total - named.length
-        "#{total} (#{[*named, *("#{more} more" if more.positive?)].join(', ')})"
-      end
-
       def runs(_part); end
 
       # Adds what the block adds, but the most urgent only, and how many more there are.
@@ -145,6 +138,7 @@ module Simpkv
       def servers(part)
         down = part['servers'].select { |server| server['state'] == 'down' }
         most('servers of directories', 'servers') do
+          misconfigured(part['servers'])
           down.each { |each| no_answer(*each.values_at('uri', 'error')) }
           (part['servers'] - down).each { |each| server(each) }
           unknown_lags(part['servers'] - down, down.map { |each| each['backend'] })
@@ -154,6 +148,14 @@ module Simpkv
 
       def no_answer(uri, error)
         add('critical', 'servers', "The server #{uri} does not answer: #{error.delete_prefix("#{uri}: ")}")
+      end
+
+      # One for each backend, none of whose servers was asked.
+      def misconfigured(servers)
+        unasked = servers.select { |each| each['state'] == 'misconfigured' }
+        unasked.to_h { |each| each.values_at('backend', 'error') }.each do |backend, error|
+          add('critical', 'servers', "The servers of the backend '#{backend}' cannot be asked: #{error}")
+        end
       end
 
       # While all servers answer, an unknown lag is no alert: the identity of a backend need not have the right to read
@@ -273,10 +275,6 @@ module Simpkv
         return unless unknown.positive?
 
         add('warning', 'doctor', "simpkv doctor could not examine #{count(unknown, 'subject')}.")
-      end
-
-      def count(number, noun)
-        "#{number} #{noun}#{'s' unless number == 1}"
       end
     end
   end

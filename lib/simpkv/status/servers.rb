@@ -42,8 +42,9 @@ module Simpkv
       # several. A server that does not answer costs its time limit once.
       #
       # @return [Array<Hash{String => Object}>] of each server of each backend `backend`, `uri`, `writes` (whether it
-      #   takes writes), `state` (`up`, or `down` with `error`), `latency_ms` of a read, and `certificate_days`, the
-      #   whole days until its certificate expires (and `certificate_ends`, the time), or nil without TLS. If the
+      #   takes writes), `state` (`up`; `down` with `error`; or `misconfigured` with `error`, if the options of the
+      #   backend reach no server), `latency_ms` of a read, and `certificate_days`, the whole days until its certificate
+      #   expires (and `certificate_ends`, the time), or nil without TLS. If the
       #   directory has several servers, also `lag_seconds` (see {Replication.lag}), which is nil if it is not known. Of
       #   a server that is up, `lag_unknown` then is the reason. A number with a reason is the least that the lag is
       def all
@@ -56,6 +57,9 @@ module Simpkv
 
       def servers(backend)
         uris = Servers.uris(backend.settings)
+        problem = LdapAccess.advised_problem(backend.settings, backend.name) if uris.any?
+        return uris.map { |uri| unasked(backend, uri, uris, problem) } if problem
+
         states = {}
         found = each_at_once(uris) { |uri| server(backend, uri, uris) { |store| note(states, uri, store, backend) } }
         return found if uris.length < 2
@@ -72,10 +76,18 @@ module Simpkv
         threads.map(&:value)
       end
 
+      def unasked(backend, uri, uris, problem)
+        found = named(backend, uri, uris).merge('state' => 'misconfigured', 'error' => problem)
+        uris.length > 1 ? found.merge('lag_seconds' => nil) : found
+      end
+
       def server(backend, uri, uris, &block)
+        named(backend, uri, uris).merge(answer(backend.settings, uri, uris, &block))
+      end
+
+      def named(backend, uri, uris)
         writers = (backend.settings['write_uri'] || uris.join(' ')).split
         { 'backend' => backend.name, 'uri' => uri, 'writes' => writers.include?(uri) }
-          .merge(answer(backend.settings, uri, uris, &block))
       end
 
       def answer(settings, uri, uris)

@@ -49,16 +49,7 @@ module Simpkv
       # @param problem [String] of {LdapAccess.problem}
       # @return [String]
       def for_options(problem)
-        name = problem[/'(\w+)'/, 1]
-        case problem
-        when /cannot be read by/
-          'let that user read it (owner, group and mode of the file and of the folders above), or run simpkv as the ' \
-          "user that '#{name}' is for"
-        when /'admin_pw_file' .* does not exist/
-          "write the password of #{settings['admin_dn']} into it, readable by its owner alone, or correct " \
-          "'admin_pw_file'"
-        else "correct the options of backend '#{@backend.name}'"
-        end
+        LdapAccess.remedy(settings, problem, @backend.name)
       end
 
       # @param uri [String] the server
