@@ -47,7 +47,10 @@ RSpec.describe 'simpkv status' do
     text = "Keys or folders that cannot be read: 2 (#{names.map { |name| "#{name} of 'default'" }.join(', ')})."
     outcome = status
     expect(outcome).to have_attributes(code: 2, out: include("critical  #{text}\n", "  2 cannot be read:\n"))
-    expect(outcome.out).to match(%r{^  default  globals/cut +Failed to deserialize: JSON parse error: not a JSON})
+    # It was 'Failed to deserialize: JSON parse error: not a JSON document'.
+    why = 'its document is corrupt (15 bytes)'
+    expect(outcome.out).to match(%r{^  default  globals/cut +#{Regexp.escape(why)}$})
+    expect(simpkv('doctor').out).to include("key 'globals/cut': #{why}\n")
     expect(status('--format', 'nagios').out).to include("\nCRITICAL: #{text}\n")
     found = JSON.parse(status('-o', 'json').out)
     expect(found.dig('expiring_keys', 'unreadable', 'keys').map { |key| key['path'] }).to match_array(names)
@@ -99,7 +102,17 @@ RSpec.describe 'simpkv status' do
       'nodes' => [{ 'name' => 'web1', 'documents' => { 'globals/estate/status/web1' => be_a(String) } },
                   { 'name' => 'web2', 'documents' => { 'globals/estate/inventory/web2' => /another form/ } }]
     )
-    expect([outcome.out, found.to_s].join).not_to include('pl4nted')
+    all = JSON.parse(status('-o', 'json').out)
+    # The first document had a second alert, as a key. Status and doctor say why in the same words.
+    expect(all['alerts'].map { |alert| alert['text'] }).to match([/2 \(web1, web2\)/, /failed on 1 node/])
+    why = 'its document is corrupt (7 bytes)'
+    expect(found.dig('nodes', 'unreadable', 'nodes', 0, 'documents').values).to eq([why])
+    expect(all.dig('expiring_keys', 'unreadable')).to eq(
+      'total' => 1, 'of_nodes' => 1, 'keys' => [{ 'backend' => 'default', 'path' => 'globals/estate/status/web1',
+                                                  'why' => why, 'of_node' => true }]
+    )
+    expect(simpkv('doctor').out).to include("globals/estate/status/web1': #{why}\n")
+    expect([outcome.out, all.to_s].join).not_to include('pl4nted')
   end
 
   # The place was in no log, and a page of metrics said nothing at all.

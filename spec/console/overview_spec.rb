@@ -249,7 +249,7 @@ RSpec.describe 'What needs attention on the overview' do
       'runs' => {},
       'nodes' => { 'statuses' => { 'failed' => 0 }, 'overdue' => 0, 'unreadable' => { 'total' => 0 } },
       'access' => { 'configured' => false },
-      'expiring_keys' => { 'total' => 0, 'unreadable' => { 'total' => 0 } },
+      'expiring_keys' => { 'total' => 0, 'unreadable' => { 'total' => 0, 'of_nodes' => 0 } },
       'doctor' => { 'counts' => { 'problem' => 0, 'warning' => 0, 'unknown' => 0 } } }
   end
 
@@ -312,6 +312,17 @@ RSpec.describe 'What needs attention on the overview' do
     shown = Simpkv::Server::StatusView.new(rights, nil, nil).part('servers', reading)['servers']
     expect(shown.map { |server| server['error'] }.uniq)
       .to eq(['configuration error. Who may read all keys sees which one'])
+  end
+
+  # Each had two: one as a key, and one as a document of a node.
+  it 'has a document of a node once, unless the nodes cannot be read' do
+    keys = { 'expiring_keys' => { 'total' => 0, 'unreadable' => { 'total' => 3, 'of_nodes' => 2 } } }
+    nodes = calm['nodes'].merge('unreadable' => { 'total' => 1 })
+    found = ['Nodes whose status or inventory cannot be read: 1.', 'Keys or folders that cannot be read: 1.']
+    expect(texts(nodes: nodes, **keys).map(&:last)).to eq(found)
+    [{ 'error' => 'gone' }, { 'error' => 'soon', 'pending' => true }].each do |untold|
+      expect(texts(nodes: untold, **keys).map(&:last)).to include('Keys or folders that cannot be read: 3.')
+    end
   end
 
   it 'has the certificate of the service behind ten others' do

@@ -120,7 +120,7 @@ RSpec.describe 'The state of the site' do
     expect(keys['unreadable']['keys']).to match(
       %w[bad pipe].map { |name| { 'backend' => 'default', 'path' => "globals/#{name}", 'why' => be_a(String) } }
     )
-    expect(part('expiring_keys', service.client('tcp'))['unreadable']).to eq('total' => 2)
+    expect(part('expiring_keys', service.client('tcp'))['unreadable']).to eq('total' => 2, 'of_nodes' => 0)
     expect(client.get('/v1/status').body).not_to include('pl4nted')
   end
 

@@ -1,13 +1,11 @@
 # frozen_string_literal: true
 
-require 'simpkv/document/stored_form'
-require 'simpkv/cli/output'
 require 'simpkv/native/json_reader'
 
 module Simpkv
   module Cli
     # Finds documents that lack what a manifest once stored: simpkv 1.0.0 wrote JSON in which values of some types lose
-    # their content, and an interrupted write left a part of a document. Quotes no value.
+    # their content. Quotes no value. {StoredForm.fault} finds those that functions cannot read.
     module LostValue
       # What JSON has in place of a Sensitive.
       SECRET = 'Sensitive [value redacted]'
@@ -16,16 +14,6 @@ module Simpkv
       private_constant :SECRET, :OBJECT
 
       class << self
-        # @param document [String]
-        # @return [String, nil] why functions cannot read the document; nil also for an encrypted one
-        def fault(document)
-          return 'its document is empty' if document.empty?
-
-          StoredForm.content(document) && fault_of_times(document)
-        rescue MalformedError
-          "its document is corrupt (#{Output.count(document.bytesize, 'byte')})"
-        end
-
         # @param document [String] that can be read
         # @return [String, nil] what its value or metadata have lost
         def of_content(document)
@@ -37,14 +25,6 @@ module Simpkv
         end
 
         private
-
-        def fault_of_times(document)
-          Versions.log(document)
-          Versions.expired?(document)
-          nil
-        rescue MalformedError => e
-          e.message
-        end
 
         # A document of simpkv has the bytes that its content has in JSON, unless a name is there twice.
         def repeated?(document)

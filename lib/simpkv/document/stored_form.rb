@@ -6,6 +6,10 @@ require 'simpkv/document/versions'
 module Simpkv
   # What can be told of a document as it is stored, without decrypting it and without a value.
   module StoredForm
+    # What a document with times or a history has, or one that spells these names with escapes.
+    VERSIONED = ['"expires"', '"history"', '\u'].freeze
+    private_constant :VERSIONED
+
     # @param document [String] as a {Store} returns it
     # @return [Hash{String => Object}]
     #   - `size`, in bytes
@@ -31,6 +35,48 @@ module Simpkv
     rescue MalformedError
       raise unless Native::Keyring.kid_of(document)
     end
+
+    # Says why functions cannot read a document, for doctor, status, transfers and lists. It quotes nothing.
+    #
+    # @param document [String] as a {Store} returns it
+    # @return [String, nil] nil if they can, also for an encrypted document that is not damaged
+    def self.fault(document)
+      return 'its document is empty' if document.empty?
+
+      content(document) && fault_of_times(document)
+    rescue MalformedError
+      "its document is corrupt (#{document.bytesize} byte#{'s' unless document.bytesize == 1})"
+    end
+
+    # @param document [String]
+    # @param error [MalformedError] that reading it has raised
+    # @return [String] its {fault}; the message of the error if it has none, or is encrypted
+    def self.reason(document, error)
+      (fault(document) unless Codec.encrypted?(document)) || error.message
+    end
+
+    # @param document [String] without a {fault}
+    # @return [Time, nil] when it expires; nil also for an encrypted one
+    def self.expires(document)
+      expires = content(document).to_h[:expires] if versioned?(document)
+      expires && Versions.utc(expires)
+    end
+
+    def self.versioned?(document)
+      VERSIONED.any? { |text| document.include?(text) }
+    end
+    private_class_method :versioned?
+
+    def self.fault_of_times(document)
+      return unless versioned?(document)
+
+      Versions.log(document)
+      Versions.expired?(document)
+      nil
+    rescue MalformedError => e
+      e.message
+    end
+    private_class_method :fault_of_times
 
     def self.plain(document)
       newest, *older = Versions.log(document)

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'digest/sha2' # At once: its autoload fails if several threads cause it.
+require 'simpkv/document/stored_form'
 
 module Simpkv
   class Estate
@@ -306,14 +307,14 @@ module Simpkv
         Codec.decode(document)[:value]
       rescue MalformedError => e
         type = Codec.encrypted?(document) ? DeniedError : MalformedError
-        raise type, "'#{place}' cannot be read: #{e.message}", cause: nil
+        raise type, "'#{place}' cannot be read: #{StoredForm.reason(document, e)}", cause: nil
       end
 
       def decoded_or_error(document, valid)
         value = Codec.decode(document)[:value]
         valid.call(value) ? yield(value) : MalformedError.new(OTHER_FORM)
       rescue MalformedError => e
-        Codec.encrypted?(document) ? DeniedError.new(e.message) : e
+        Codec.encrypted?(document) ? DeniedError.new(e.message) : MalformedError.new(StoredForm.reason(document, e))
       end
 
       # @return [Hash{String => String}] by name, why an entry of a list has no document

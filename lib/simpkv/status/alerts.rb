@@ -2,6 +2,7 @@
 
 require 'time'
 require 'simpkv/status/compilers'
+require 'simpkv/status/expiring_keys'
 require 'simpkv/status/reason'
 require 'simpkv/status/wording'
 
@@ -253,11 +254,17 @@ module Simpkv
         unreadable.fetch('backends', {}).each do |name, error|
           add('unknown', 'expiring_keys', "The keys of the backend '#{name}' cannot be read: #{error}")
         end
+        unreadable = ExpiringKeys.without_nodes(unreadable) if nodes_told?
         total = unreadable['total']
         return if total.zero?
 
         names = unreadable.fetch('keys', []).map { |key| "#{key['path']} of '#{key['backend']}'" }
         add('critical', 'expiring_keys', "Keys or folders that cannot be read: #{some(total, names)}.")
+      end
+
+      # The alert about nodes has their documents.
+      def nodes_told?
+        @state.key?('nodes') && !untold?('nodes') && @state['nodes']['configured'] != false
       end
 
       def access(part)

@@ -13,7 +13,9 @@ module Simpkv
       ROOTS = %w[globals environments].freeze
       # The most keys and folders that cannot be read of which the names are kept.
       UNREADABLE_MAX = 1000
-      private_constant :ROOTS, :UNREADABLE_MAX
+      # Documents of nodes, each of which is judged as one of the node, too: see {NodeCounts}.
+      OF_NODES = %r{\Aglobals/estate/(?:status|inventory)/[^/]+\z}.freeze
+      private_constant :ROOTS, :UNREADABLE_MAX, :OF_NODES
 
       # - `backend`: its name
       # - `environment`: nil for the global keys
@@ -22,38 +24,49 @@ module Simpkv
       Key = Struct.new(:backend, :environment, :name, :expires)
 
       # A key or a folder that cannot be read, by its path in the store, and why. The name of a file can have any bytes:
-      # both are text for people.
-      Unreadable = Struct.new(:backend, :path, :why)
+      # both are text for people. `of_node` is true for a document that {NodeCounts} names as well, else nil.
+      Unreadable = Struct.new(:backend, :path, :why, :of_node)
 
       # @param found [Hash{Symbol => Object}] see {Parts#expiring_keys}
       # @param most [Integer] keys with their names
       # @param details [Boolean] whether to name keys that cannot be read
-      # @return [Hash{String => Object}] the same as plain data: `keys`, `total`, `all`, and `unreadable` with `total`,
-      #   and with `backends` if some cannot be read: why, by their names
+      # @return [Hash{String => Object}] the same as plain data: `keys`, `total`, `all`, and `unreadable` with `total`
+      #   and `of_nodes`, and with `backends` if some cannot be read: why, by their names
       def self.plain(found, most, details: true)
         named = found[:keys].first(most).map do |key|
           { 'backend' => key.backend, 'environment' => key.environment, 'name' => key.name,
             'expires' => Versions.text(key.expires) }
         end
-        unreadable = { 'total' => found[:unreadable_total] }
+        unreadable = { 'total' => found[:unreadable_total], 'of_nodes' => found[:unreadable_of_nodes] }
         unreadable['keys'] = named_unreadable(found[:unreadable], most) if details
         unreadable['backends'] = found[:errors] if found[:errors].any?
         { 'keys' => named, 'total' => found[:keys].length, 'all' => found[:all], 'unreadable' => unreadable }
       end
 
       def self.named_unreadable(keys, most)
-        keys.sort_by { |key| [key.backend, key.path] }.first(most).map { |key| key.to_h.transform_keys(&:to_s) }
+        keys.sort_by { |key| [key.backend, key.path] }.first(most).map { |key| key.to_h.compact.transform_keys(&:to_s) }
       end
       private_class_method :named_unreadable
 
+      # @param unreadable [Hash{String => Object}] that of {.plain}
+      # @return [Hash{String => Object}] the same without the documents that {NodeCounts} has as well
+      def self.without_nodes(unreadable)
+        others = { 'total' => unreadable['total'] - unreadable['of_nodes'], 'of_nodes' => 0 }
+        others['keys'] = unreadable['keys'].reject { |key| key['of_node'] } if unreadable.key?('keys')
+        unreadable.merge(others)
+      end
+
       # @param backend [String] its name
       # @param store [Store]
-      def initialize(backend, store)
+      # @param estate [Boolean] whether the backend has the estate
+      def initialize(backend, store, estate: false)
         @backend = backend
         @store = store
+        @estate = estate
         @limit = Versions.now + SOON
         @unreadable = []
         @unreadable_total = 0
+        @unreadable_of_nodes = 0
       end
 
       # @return [Array<Unreadable>] what {#first} could not read; the first ones of very many
@@ -61,6 +74,9 @@ module Simpkv
 
       # @return [Integer] the number of all of these
       attr_reader :unreadable_total
+
+      # @return [Integer] the number of these that {NodeCounts} has as well
+      attr_reader :unreadable_of_nodes
 
       # @return [Integer] their number
       # @raise [MalformedError] a key cannot be read: a part of the keys would look like all of them
@@ -95,6 +111,7 @@ module Simpkv
       def each(&block)
         @unreadable = []
         @unreadable_total = 0
+        @unreadable_of_nodes = 0
         ROOTS.each { |root| below(root, &block) }
       end
 
@@ -104,24 +121,37 @@ module Simpkv
           yield key(root, path, expires) if expires && expires < @limit
           nil
         end
-        found[:errors].sort.each { |path, why| unreadable!(root, path, why) }
+        found[:errors].sort.each { |path, why| unreadable!("#{root}/#{path}", why, of_node?(root, path)) }
       end
 
       # @return [Time, nil]
       def expiry(root, path, document)
-        expires = StoredForm.content(document).to_h[:expires]
-        expires && Versions.utc(expires)
-      rescue MalformedError => e
-        unreadable!(root, path, e.message)
+        why = StoredForm.fault(document)
+        return StoredForm.expires(document) unless why
+
+        unreadable!("#{root}/#{path}", why, of_node?(root, path) && !decodable?(document))
         nil
       end
 
-      def unreadable!(root, path, why)
+      def of_node?(root, path)
+        @estate && "#{root}/#{path}".b.match?(OF_NODES)
+      end
+
+      # The estate does not look at times in its documents.
+      def decodable?(document)
+        Codec.decode(document)
+        true
+      rescue MalformedError
+        false
+      end
+
+      def unreadable!(path, why, of_node)
         @unreadable_total += 1
+        @unreadable_of_nodes += 1 if of_node
         return if @unreadable.length >= UNREADABLE_MAX
 
-        texts = ["#{root}/#{path}", why].map { |text| UnsafeCharacters.escaped(text).gsub("\n", '\x0A') }
-        @unreadable << Unreadable.new(@backend, *texts)
+        texts = [path, why].map { |text| UnsafeCharacters.escaped(text).gsub("\n", '\x0A') }
+        @unreadable << Unreadable.new(@backend, *texts, of_node || nil)
       end
 
       def key(root, path, expires)

@@ -45,16 +45,18 @@ module Simpkv
       end
 
       # @return [Hash{Symbol => Object}] `keys`, an Array of {ExpiringKeys::Key}, those that expire first; `all`,
-      #   whether these are all; `unreadable`, an Array of {ExpiringKeys::Unreadable}, and `unreadable_total`, the
-      #   number of all; and `errors`, why backends cannot be read, by their names
+      #   whether these are all; `unreadable`, an Array of {ExpiringKeys::Unreadable}, `unreadable_total`, the
+      #   number of all, and `unreadable_of_nodes`, of those that {#nodes} has as well; and `errors`, why backends
+      #   cannot be read, by their names
       # @raise [Error, ConfigError] the only backend cannot be read
       def expiring_keys
         errors, found = read_keys.partition { |_, reading| reading.is_a?(Exception) }
         raise errors.first.last if names.one? && errors.any?
 
-        keys, unreadable, totals = Array.new(3) { |part| found.flat_map { |_, reading| reading[part] } }
+        keys, unreadable, totals, of_nodes = Array.new(4) { |part| found.flat_map { |_, reading| reading[part] } }
         { keys: keys.sort_by(&:expires).first(KEPT), all: keys.length < KEPT, unreadable: unreadable,
-          unreadable_total: totals.sum, errors: errors.to_h.transform_values(&:message) }
+          unreadable_total: totals.sum, unreadable_of_nodes: of_nodes.sum,
+          errors: errors.to_h.transform_values(&:message) }
       end
 
       # @return [Hash] `configured`, and see {Drift.of}
@@ -81,8 +83,8 @@ module Simpkv
 
       def keys_of(name)
         _, store = @site.store(@caller, name)
-        reading = ExpiringKeys.new(name, store)
-        [reading.first(KEPT), reading.unreadable, reading.unreadable_total]
+        reading = ExpiringKeys.new(name, store, estate: @site.estate_backend == name)
+        [reading.first(KEPT), reading.unreadable, reading.unreadable_total, reading.unreadable_of_nodes]
       rescue Error, ConfigError => e
         e
       end

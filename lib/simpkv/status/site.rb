@@ -58,6 +58,13 @@ module Simpkv
         kept([:estate, caller.to_s]) { Estate.new(@options, @vardirs, @warn, node: caller&.to_s) }
       end
 
+      # @return [String, nil] the name of the backend with the estate; nil if the options of the estate are wrong
+      def estate_backend
+        backend(Config.estate(@options['estate'] || {})['backend']).name
+      rescue ConfigError
+        nil
+      end
+
       # @return [Boolean] whether the site may do without an estate: the file of the command has no section `estate`
       def estate_optional?
         !@options.key?('estate')

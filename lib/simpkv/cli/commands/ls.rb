@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/command'
-require 'simpkv/cli/lost_value'
 require 'simpkv/cli/value'
 require 'simpkv/cli/versioned'
+require 'simpkv/document/stored_form'
 
 module Simpkv
   module Cli
@@ -80,7 +80,7 @@ module Simpkv
 
         def fault(document)
           backend.check_form(document)
-          LostValue.fault(document)
+          StoredForm.fault(document)
         rescue MalformedError => e
           e.message
         end

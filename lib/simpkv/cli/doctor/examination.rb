@@ -3,6 +3,7 @@
 require 'securerandom'
 require 'simpkv/cli/lost_value'
 require 'simpkv/cli/walk'
+require 'simpkv/document/stored_form'
 
 module Simpkv
   module Cli
@@ -139,7 +140,7 @@ module Simpkv
 
       # @return [String, nil] the reason why functions cannot read the document; it quotes nothing
       def fault_of(document)
-        encrypted?(document) ? ENCRYPTED : LostValue.fault(document)
+        encrypted?(document) ? ENCRYPTED : StoredForm.fault(document)
       end
 
       def encrypted?(document)

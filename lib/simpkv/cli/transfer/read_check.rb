@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/lost_value'
+require 'simpkv/document/stored_form'
 require 'simpkv/cli/value'
 
 module Simpkv
@@ -23,7 +23,7 @@ module Simpkv
       # @return [String, nil] why functions cannot read the document; it quotes nothing. nil also for an encrypted
       #   document without its keys: see {#incomplete?}
       def fault(path, document)
-        why = LostValue.fault(plain(path, document))
+        why = StoredForm.fault(plain(path, document))
         @incomplete ||= @no_keys && why.nil? && Native::Keyring.kid_of(document)
         why
       rescue MalformedError, DeniedError => e

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'digest/sha2'
+require 'simpkv/cli/lost_value'
 require 'simpkv/cli/transfer/case_policy'
 require 'simpkv/cli/transfer/journal'
 require 'simpkv/cli/transfer/shared_names'
