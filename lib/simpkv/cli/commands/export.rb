@@ -24,7 +24,9 @@ module Simpkv
           and an encrypted one can be read only under its own key of a backend with the same type and id, as long as its
           encryption key exists. Names the keys that functions cannot read, and exits with 65: exports their documents as
           they are, except encrypted ones that cannot be decrypted, without --raw. Refuses an export without keys with
-          66, unless --allow-empty is given.
+          66, unless --allow-empty is given. With --raw, copies encrypted documents unchecked if the backend has no
+          encryption_keys, and says so; if it names a file of keys that cannot be used, also exits with 78, and the
+          export is complete.
 
           With --folder, writes the keys of a folder. With --format, writes the values of one environment, or of the
           global keys, for other programs: hiera makes a file of Hiera, in which app1/url is called app1::url; json an
@@ -51,7 +53,7 @@ module Simpkv
           keys = stream ? write($stdout, errors) : into(file, errors)
           warn "simpkv: #{Output.count(keys, 'key')} exported"
           output.print('file' => file, 'keys' => keys) { [] } unless stream
-          report(errors)
+          report(errors) || @check&.exit_code
         end
 
         private
@@ -89,16 +91,16 @@ module Simpkv
         def write(stream, errors)
           return write_plain(stream, errors) if @format
 
-          check = ReadCheck.new(backend)
+          @check = ReadCheck.new(backend)
           faults = {}
           keys = ExportFile.write(stream, backend) do |add|
             each(errors) do |path, document|
               add.call(path, document)
-              why = check.fault(path, document)
+              why = @check.fault(path, document)
               faults[path] = "#{why}: it was exported as it is" if why
             end
           end
-          check.warn_if_incomplete
+          @check.warn_if_incomplete
           errors.merge!(faults)
           keys
         end

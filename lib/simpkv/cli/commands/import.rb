@@ -16,7 +16,8 @@ module Simpkv
           Stores the keys of an export in the backend: all keys, the keys of one environment with -e, or the global
           keys with -g. Without FILE, or with -, reads standard input into a temporary file first. Stores nothing of
           an export that is truncated or changed. An encrypted backend encrypts the documents. With --raw, stores those
-          of an export that was made with --raw as they are; it must be of a backend with the same type and id.
+          of an export that was made with --raw as they are; it must be of a backend with the same type and id. Checks
+          encrypted ones as simpkv export --raw does, with the same exit codes.
 
           #{PROCEDURE}
         TEXT

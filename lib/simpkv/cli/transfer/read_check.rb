@@ -16,6 +16,7 @@ module Simpkv
         @no_keys = "it has no 'encryption_keys'" unless @encrypted
       rescue InvalidError, DeniedError => e
         @no_keys = e.message
+        @unusable = true
       end
 
       # @param path [String]
@@ -42,6 +43,14 @@ module Simpkv
       # @return [Boolean] whether {#fault} was called for an encrypted document that it could not decrypt without keys
       def incomplete?
         @incomplete ? true : false
+      end
+
+      # A backend without the option `encryption_keys` is one that moves encrypted documents and shall not read them.
+      #
+      # @return [Integer, nil] the exit code if {#incomplete?}, because the file of keys that the backend names cannot
+      #   be used
+      def exit_code
+        Failure::CONFIG if incomplete? && @unusable
       end
 
       # @return [void]

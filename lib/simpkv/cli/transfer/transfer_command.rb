@@ -67,7 +67,7 @@ module Simpkv
         header = { 'target' => target.address, 'source' => source.title }
         facts, wrong = @dry ? [{}, plan.unread] : stored(work, plan, header, began)
         output.facts(planned(plan, capitals).merge(facts))
-        report(plan.corrupt.transform_values { |why| "#{why}: it is stored as it is" }.merge(wrong))
+        report(plan.corrupt.transform_values { |why| "#{why}: it is stored as it is" }.merge(wrong)) || @check.exit_code
       end
 
       # Stores the keys, and reads both ends again.
