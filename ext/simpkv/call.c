@@ -151,7 +151,7 @@ void skv_rb_run(skv_rb_call *call)
     if (call->in_rounds && skv_reply_size(reply) > 0)
         return;
     call->reply = NULL;
-    skv_rb_raise(reply);
+    skv_rb_raise_about(reply, call->key);
 }
 
 /* ---- A call from its beginning to its end ---- */

@@ -21,7 +21,8 @@ typedef struct skv_rb_call {
     skv_rb_store *native;
     int (*run)(struct skv_rb_call *); /* calls the core, without the GVL */
     VALUE (*convert)(struct skv_rb_call *);
-    VALUE key;      /* or a folder, a DN, the type of a store: a frozen String */
+    VALUE key;      /* or a folder: a frozen String, which errors of the call name; Qfalse for neither */
+    VALUE name;     /* the DN of an entry, or the type of a store: a frozen String */
     VALUE document; /* or what the core takes as a list of texts or records: a frozen String */
     VALUE expect;   /* a frozen String, or nil */
     int condition;

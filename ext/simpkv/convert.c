@@ -20,22 +20,35 @@ VALUE skv_rb_utf8(const char *bytes, size_t len)
     return rb_enc_str_new(bytes, (long)len, rb_utf8_encoding());
 }
 
-void skv_rb_raise_status(const char *status, VALUE message)
+static VALUE error_for(const char *status, VALUE message)
 {
     VALUE error = rb_const_get(rb_const_get(rb_cObject, rb_intern("Simpkv")), rb_intern("Error"));
     VALUE class = rb_funcall(error, rb_intern("for"), 1, rb_str_new_cstr(status));
 
-    rb_exc_raise(rb_class_new_instance(1, &message, class));
+    return rb_class_new_instance(1, &message, class);
+}
+
+void skv_rb_raise_status(const char *status, VALUE message)
+{
+    rb_exc_raise(error_for(status, message));
+}
+
+void skv_rb_raise_about(skv_reply *reply, VALUE key)
+{
+    const char *message = skv_reply_message(reply);
+    const char *status = skv_status_name(skv_reply_status(reply));
+    VALUE text = skv_rb_utf8(message, strlen(message)), error;
+
+    skv_reply_free(reply);
+    error = error_for(status, text);
+    if (RTEST(key))
+        rb_funcall(error, rb_intern("about"), 1, key);
+    rb_exc_raise(error);
 }
 
 void skv_rb_raise(skv_reply *reply)
 {
-    const char *message = skv_reply_message(reply);
-    const char *status = skv_status_name(skv_reply_status(reply));
-    VALUE text = skv_rb_utf8(message, strlen(message));
-
-    skv_reply_free(reply);
-    skv_rb_raise_status(status, text);
+    skv_rb_raise_about(reply, Qfalse);
 }
 
 VALUE skv_rb_take_data(skv_reply *reply)

@@ -21,6 +21,9 @@ skv_reply *skv_rb_reply_new(void);
 /* Raises the exception for the reply's status, and releases the reply. */
 void skv_rb_raise(skv_reply *reply) __attribute__((noreturn));
 
+/* Like skv_rb_raise(). The exception names `key`, a String, unless that is Qfalse or nil. */
+void skv_rb_raise_about(skv_reply *reply, VALUE key) __attribute__((noreturn));
+
 /* Returns the reply's data as a UTF-8 String, and releases the reply. Raises if the call failed. */
 VALUE skv_rb_take_data(skv_reply *reply);
 

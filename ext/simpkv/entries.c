@@ -1,4 +1,4 @@
-/* Simpkv::Native::Store: entries of a directory that are not keys. The DN is the key of the call; the list of texts
+/* Simpkv::Native::Store: entries of a directory that are not keys. The DN is the name of the call; the list of texts
  * that the core takes is its document. */
 #include "call.h"
 
@@ -6,37 +6,37 @@
 
 static int run_read_entry(skv_rb_call *call)
 {
-    return skv_entry_read(call->native->store, SKV_RB_BYTES(call->key), SKV_RB_BYTES(call->document), call->timeout_ms,
+    return skv_entry_read(call->native->store, SKV_RB_BYTES(call->name), SKV_RB_BYTES(call->document), call->timeout_ms,
                           call->cancel, call->reply);
 }
 
 static int run_add_entry(skv_rb_call *call)
 {
-    return skv_entry_add(call->native->store, SKV_RB_BYTES(call->key), SKV_RB_BYTES(call->document), call->timeout_ms,
+    return skv_entry_add(call->native->store, SKV_RB_BYTES(call->name), SKV_RB_BYTES(call->document), call->timeout_ms,
                          call->cancel, call->reply);
 }
 
 static int run_modify_entry(skv_rb_call *call)
 {
-    return skv_entry_modify(call->native->store, SKV_RB_BYTES(call->key), SKV_RB_BYTES(call->document),
+    return skv_entry_modify(call->native->store, SKV_RB_BYTES(call->name), SKV_RB_BYTES(call->document),
                             SKV_RB_BYTES(call->expect), call->timeout_ms, call->cancel, call->reply);
 }
 
 static int run_delete_entry(skv_rb_call *call)
 {
-    return skv_entry_delete(call->native->store, SKV_RB_BYTES(call->key), SKV_RB_BYTES(call->expect), call->timeout_ms,
+    return skv_entry_delete(call->native->store, SKV_RB_BYTES(call->name), SKV_RB_BYTES(call->expect), call->timeout_ms,
                             call->cancel, call->reply);
 }
 
 static int run_list_entries(skv_rb_call *call)
 {
-    return skv_entry_list(call->native->store, SKV_RB_BYTES(call->key), SKV_RB_BYTES(call->document), call->timeout_ms,
+    return skv_entry_list(call->native->store, SKV_RB_BYTES(call->name), SKV_RB_BYTES(call->document), call->timeout_ms,
                           call->cancel, call->reply);
 }
 
 static int run_password(skv_rb_call *call)
 {
-    return skv_entry_password(call->native->store, SKV_RB_BYTES(call->key), SKV_RB_BYTES(call->expect), call->flags,
+    return skv_entry_password(call->native->store, SKV_RB_BYTES(call->name), SKV_RB_BYTES(call->expect), call->flags,
                               call->timeout_ms, call->cancel, call->reply);
 }
 
@@ -61,7 +61,7 @@ static VALUE read_entries(VALUE self, int (*run)(skv_rb_call *), VALUE dn, VALUE
 {
     VALUE packed = rb_str_buf_new(256);
     skv_rb_call call = {
-        .run = run, .convert = skv_rb_to_parsed, .key = skv_rb_bytes(dn), .timeout_ms = NUM2LL(timeout_ms)};
+        .run = run, .convert = skv_rb_to_parsed, .name = skv_rb_bytes(dn), .timeout_ms = NUM2LL(timeout_ms)};
 
     Check_Type(attributes, T_ARRAY);
     for (long i = 0; i < RARRAY_LEN(attributes); i++)
@@ -95,7 +95,7 @@ static VALUE native_add_entry(VALUE self, VALUE dn, VALUE attributes, VALUE time
     VALUE packed = rb_str_buf_new(256);
     skv_rb_call call = {.run = run_add_entry,
                         .convert = to_done,
-                        .key = skv_rb_bytes(dn),
+                        .name = skv_rb_bytes(dn),
                         .refusal = SKV_EXISTS,
                         .timeout_ms = NUM2LL(timeout_ms)};
 
@@ -111,7 +111,7 @@ static VALUE native_modify_entry(VALUE self, VALUE dn, VALUE changes, VALUE vers
     VALUE packed = rb_str_buf_new(256);
     skv_rb_call call = {.run = run_modify_entry,
                         .convert = to_done,
-                        .key = skv_rb_bytes(dn),
+                        .name = skv_rb_bytes(dn),
                         .expect = skv_rb_bytes(version),
                         .refusal = SKV_CONFLICT,
                         .timeout_ms = NUM2LL(timeout_ms)};
@@ -127,7 +127,7 @@ static VALUE native_delete_entry(VALUE self, VALUE dn, VALUE version, VALUE time
 {
     skv_rb_call call = {.run = run_delete_entry,
                         .convert = to_yes_or_no,
-                        .key = skv_rb_bytes(dn),
+                        .name = skv_rb_bytes(dn),
                         .expect = skv_rb_bytes(version),
                         .timeout_ms = NUM2LL(timeout_ms)};
 
@@ -138,7 +138,7 @@ static VALUE use_password(int flags, VALUE self, VALUE dn, VALUE password, VALUE
 {
     skv_rb_call call = {.run = run_password,
                         .convert = flags == SKV_PASSWORD_CHECK ? to_yes_or_no : to_nothing,
-                        .key = skv_rb_bytes(dn),
+                        .name = skv_rb_bytes(dn),
                         .expect = skv_rb_bytes(password),
                         .flags = flags,
                         .timeout_ms = NUM2LL(timeout_ms)};

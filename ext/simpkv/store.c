@@ -17,10 +17,10 @@ static int pack_option(VALUE name, VALUE value, VALUE packed)
     return ST_CONTINUE;
 }
 
-/* Takes the type as its key and the options as its document. */
+/* Takes the type as its name and the options as its document. */
 static int run_open(skv_rb_call *call)
 {
-    call->native->store = skv_open(SKV_RB_BYTES(call->key), SKV_RB_BYTES(call->document), call->reply);
+    call->native->store = skv_open(SKV_RB_BYTES(call->name), SKV_RB_BYTES(call->document), call->reply);
     return skv_reply_status(call->reply);
 }
 
@@ -32,7 +32,7 @@ static VALUE to_nil(skv_rb_call *call)
 static VALUE native_initialize(VALUE self, VALUE type, VALUE options)
 {
     VALUE packed = rb_str_buf_new(256);
-    skv_rb_call call = {.run = run_open, .convert = to_nil, .key = skv_rb_bytes(type), .opens = true};
+    skv_rb_call call = {.run = run_open, .convert = to_nil, .name = skv_rb_bytes(type), .opens = true};
 
     Check_Type(options, T_HASH);
     rb_hash_foreach(options, pack_option, packed);

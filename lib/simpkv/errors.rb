@@ -15,6 +15,38 @@ module Simpkv
       def for(status_name)
         STATUSES.fetch(status_name.to_sym, self)
       end
+
+      # @param key [String] the path of a document in the store
+      # @param reason [String] why the document cannot be read
+      # @return [Error] of this class. Its message has both
+      def unreadable(key, reason)
+        new("'#{key}' cannot be read: #{reason}").about(key, reason)
+      end
+    end
+
+    # @return [String, nil] the path in the store of the key or folder that the error is about, such as
+    #   `environments/production/app1/password`; nil if it is about none, or about several
+    attr_reader :key
+
+    # @return [String] the message, without the name of the key if {Error.unreadable} has made the error
+    def reason
+      @reason || message
+    end
+
+    # Names the key that the error is about. The first caller, who is the nearest to the cause, knows best.
+    #
+    # @param key [String] its path in the store; ignored if it is empty, or no text
+    # @param reason [String, nil] see {#reason}
+    # @return [self]
+    def about(key, reason = nil)
+      return self if @key || key.empty?
+
+      text = key.dup.force_encoding(Encoding::UTF_8)
+      return self unless text.valid_encoding?
+
+      @key = text.freeze
+      @reason = reason
+      self
     end
 
     # @return [Symbol, nil] see {Error.status}

@@ -70,7 +70,7 @@ module Simpkv
       def malformed(key, why)
         return left_out("'#{key}'", why) if estate.options['skip_undecodable']
 
-        raise MalformedError, "'#{key}' cannot be read: #{why}"
+        raise MalformedError.unreadable(key, why)
       end
 
       # Warns of what a search leaves out.

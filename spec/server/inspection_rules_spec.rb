@@ -144,7 +144,10 @@ RSpec.describe 'The API of inspection rules' do
   it 'fails a list if a rule cannot be read, unless the client asks for the errors' do
     create
     store.put("globals/estate/rules/#{uuid}", '{"value":')
-    expect(client.get(path)).to have_attributes(status: 500, detail: include("globals/estate/rules/#{uuid}"))
+    [path, "#{path}/#{uuid}"].each do |each|
+      expect(client.get(each)).to have_attributes(status: 500, detail: include("globals/estate/rules/#{uuid}"),
+                                                  data: include('key' => "globals/estate/rules/#{uuid}"))
+    end
     expect(client.get("#{path}?errors=return").data)
       .to match('inspection_rules' => [be_a(Hash)], 'errors' => { "globals/estate/rules/#{uuid}" => be_a(String) })
   end

@@ -159,6 +159,10 @@ RSpec.describe 'The API of keys' do
     it 'fails a list if a key cannot be read' do
       store.put('globals/app1/torn', '{"value":')
       expect(client.get('/v1/keys/app1/?global=true')).to have_attributes(status: 500, detail: include('torn'))
+      ['', '?recurse=true', 'torn', 'torn?values=false'].each do |rest|
+        found = client.get("/v1/keys/app1/#{rest}#{rest.include?('?') ? '&' : '?'}global=true").data
+        expect(found).to include('status' => 500, 'key' => 'globals/app1/torn')
+      end
     end
 
     it 'answers 507 if the disk is full, and keeps what is stored' do

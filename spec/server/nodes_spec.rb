@@ -109,7 +109,8 @@ RSpec.describe 'The API of nodes' do
 
   it 'fails a list if a document cannot be read, unless the client asks for the errors' do
     { 'status/web2' => '{', 'inventory/web3' => '[]' }.each { |key, text| store.put("globals/estate/#{key}", text) }
-    expect(client.get('/v1/nodes')).to have_attributes(status: 500, detail: include('inventory/web3'))
+    expect(client.get('/v1/nodes')).to have_attributes(status: 500, detail: include('inventory/web3'),
+                                                       data: include('key' => 'globals/estate/inventory/web3'))
     expect(client.get('/v1/nodes?errors=return').data).to match(
       'nodes' => [include('name' => 'web1')],
       'errors' => { 'globals/estate/inventory/web3' => be_a(String), 'globals/estate/status/web2' => be_a(String) }
@@ -121,7 +122,9 @@ RSpec.describe 'The API of nodes' do
   it 'fails the exports of a node if those of a type cannot be read, or are missing' do
     Simpkv::Estate.new(options).exports.save('web1', { 'host' => [{ 'title' => 'a' }] }, 'production')
     store.put('globals/estate/exported/host/web1', '{')
-    expect(client.get('/v1/nodes/web1/exports')).to have_attributes(status: 500, detail: include('exported/host/web1'))
+    expect(client.get('/v1/nodes/web1/exports'))
+      .to have_attributes(status: 500, detail: include('exported/host/web1'),
+                          data: include('key' => 'globals/estate/exported/host/web1'))
     store.delete('globals/estate/exported/host/web1')
     expect(client.get('/v1/nodes/web1/exports')).to have_attributes(status: 500,
                                                                     detail: %r{exported/host/web1' is missing})
@@ -129,7 +132,8 @@ RSpec.describe 'The API of nodes' do
 
   it 'has what can be read of a node, and why the rest cannot, if the client asks for the errors' do
     store.put('globals/estate/status/web2', '{')
-    expect(client.get('/v1/nodes/web2')).to have_attributes(status: 500, detail: include('status/web2'))
+    expect(client.get('/v1/nodes/web2')).to have_attributes(status: 500, detail: include('status/web2'),
+                                                            data: include('key' => 'globals/estate/status/web2'))
     expect(client.get('/v1/nodes/web2?errors=return').data).to include(
       'status' => nil, 'never_run' => false, 'expired' => false, 'facts' => be_a(Hash),
       'errors' => { 'globals/estate/status/web2' => 'its document is corrupt (1 byte)' }

@@ -13,9 +13,7 @@ module Simpkv
       # @return [Hash{String => Hash}] the documents by name, sorted
       # @raise [MalformedError] one of them cannot be read; the message names the key
       def section(section)
-        documents = all(section) do |key, why|
-          raise MalformedError, "'#{key}' cannot be read: #{why}"
-        end
+        documents = all(section) { |key, why| raise MalformedError.unreadable(key, why) }
         documents.sort.to_h
       end
 

@@ -130,6 +130,8 @@ module Simpkv
         return returned[:result] if PluginResults.valid?(operation, returned[:result])
 
         raise PluginError, "#{operation} returned no result and no reason"
+      rescue PluginError => e
+        raise arguments.first.is_a?(String) ? e.about(arguments.first) : e
       end
 
       # Runs code of a plugin. Its exceptions become PluginErrors, except for those that end the process.

@@ -83,7 +83,7 @@ module Simpkv
         mode = value[OPTION] if value.is_a?(Hash)
         MODES.include?(mode) ? mode : raise(MalformedError, Documents::OTHER_FORM)
       rescue MalformedError => e
-        raise MalformedError, "'#{path}' cannot be read: #{e.message}", cause: nil
+        raise MalformedError.unreadable(path, e.message), cause: nil
       end
 
       private

@@ -48,7 +48,7 @@ module Simpkv
         value = read(*names)&.value
         return value if value.nil? || valid?(value)
 
-        raise MalformedError, "'#{path(*names)}' cannot be read: #{OTHER_FORM}"
+        raise MalformedError.unreadable(path(*names), OTHER_FORM)
       end
 
       # Reads a document to replace it.
@@ -105,7 +105,7 @@ module Simpkv
           next stored[places[place]] = value unless value.is_a?(Error)
           raise value unless block_given? && value.is_a?(MalformedError)
 
-          yield place, value.message.delete_prefix("'#{place}' cannot be read: ")
+          yield place, value.reason
         end
       end
 
@@ -307,7 +307,7 @@ module Simpkv
         Codec.decode(document)[:value]
       rescue MalformedError => e
         type = Codec.encrypted?(document) ? DeniedError : MalformedError
-        raise type, "'#{place}' cannot be read: #{StoredForm.reason(document, e)}", cause: nil
+        raise type.unreadable(place, StoredForm.reason(document, e)), cause: nil
       end
 
       def decoded_or_error(document, valid)
@@ -327,7 +327,7 @@ module Simpkv
         errors.sort_by(&:first).each do |name, error|
           refused = !block_given? || (strict && !error.is_a?(MalformedError))
           reason = error.to_s.sub(/\ACannot read '.*?': /, '') # The store names the key, too.
-          raise MalformedError, "'#{folder}/#{name}' cannot be read: #{reason}" if refused
+          raise MalformedError.unreadable("#{folder}/#{name}", reason) if refused
 
           yield "#{folder}/#{name}", reason
         end
@@ -352,7 +352,7 @@ module Simpkv
         value = value_or_error(place, document)
         return value if value.is_a?(Error)
 
-        valid.call(value) ? Stored.new(document, value) : MalformedError.new("'#{place}' cannot be read: #{OTHER_FORM}")
+        valid.call(value) ? Stored.new(document, value) : MalformedError.unreadable(place, OTHER_FORM)
       end
 
       def replace(place, stored, value)

@@ -181,7 +181,7 @@ module Simpkv
 
           record = @estate.inventory.path(certname)
           why = "nobody knows whether '#{certname}' exports a '#{type}'. The next run of '#{certname}' stores it again"
-          raise MalformedError, "'#{record}' cannot be read: #{why}" unless block_given?
+          raise MalformedError.unreadable(record, why) unless block_given?
 
           yield record, why
         end
@@ -195,9 +195,7 @@ module Simpkv
 
       # @return [Array(String, String)] the key and the reason
       def problem(key, value)
-        return [key, Documents::OTHER_FORM] unless value.is_a?(Error)
-
-        [key, value.message.delete_prefix("'#{key}' cannot be read: ")]
+        [key, value.is_a?(Error) ? value.reason : Documents::OTHER_FORM]
       end
 
       def resources?(value)

@@ -56,7 +56,7 @@ module Simpkv
         @estate.markers.demand('facts') unless record
         return record if record.nil? || facts?(record)
 
-        raise MalformedError, "'#{@documents.path(certname)}' cannot be read: #{Documents::OTHER_FORM}"
+        raise MalformedError.unreadable(@documents.path(certname), Documents::OTHER_FORM)
       end
 
       # @param certname [String]

@@ -114,7 +114,7 @@ module Simpkv
         types = value['types'] if value.is_a?(Hash)
         return types if types.is_a?(Array) && types.all?(String)
 
-        raise DeniedError, "'#{path(EXPORTED)}' cannot be read: #{OTHER_FORM}"
+        raise DeniedError.unreadable(path(EXPORTED), OTHER_FORM)
       end
 
       # The markers of the folders come first: see {Exports}.

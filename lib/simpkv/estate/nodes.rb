@@ -187,7 +187,7 @@ module Simpkv
       def readable_record(documents, certname)
         record = yield
         wrong = record && problem(record)
-        raise MalformedError, "'#{documents.path(certname)}' cannot be read: #{wrong}" if wrong
+        raise MalformedError.unreadable(documents.path(certname), wrong) if wrong
 
         record
       end

@@ -14,7 +14,7 @@ module Simpkv
       def documents
         listed = listed([]) { |_, document| document }
         name, why = listed[:errors].min_by(&:first)
-        raise Error, "'#{path(name)}' cannot be read: #{why}" if name
+        raise Error.unreadable(path(name), why) if name
 
         listed[:keys]
       end
@@ -27,7 +27,7 @@ module Simpkv
       def parse(documents)
         sorted(documents.map do |uuid, document|
           rule = decoded(path(uuid), document)
-          raise MalformedError, "'#{path(uuid)}' cannot be read: #{OTHER_FORM}" unless valid?(rule)
+          raise MalformedError.unreadable(path(uuid), OTHER_FORM) unless valid?(rule)
 
           rule
         end)

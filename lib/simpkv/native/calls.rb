@@ -37,6 +37,13 @@ module Simpkv
           FFI::AutoPointer.new(handle, Library.method(release))
         end
 
+        # Names the key or folder that errors of the block are about.
+        def about(key)
+          yield
+        rescue Error => e
+          raise e.about(key)
+        end
+
         # Delays the exceptions of other threads while the block runs: raised between a call that makes a handle and its
         # assignment, they would leak the handle.
         def uninterrupted(&block)

@@ -216,8 +216,7 @@ module Simpkv
 
       def put(key, document, condition, expect, flags, timeout_ms)
         condition = Calls.choice(:condition, CONDITIONS, condition) | flags
-        arguments = [*Calls.bytes(key), *Calls.bytes(document), condition, *expected(expect)]
-        open_store { |store| Calls.reply(:number) { |r| Library.skv_put(store, *arguments, timeout_ms, nil, r) } == 1 }
+        call(:skv_put, key, *Calls.bytes(document), condition, *expected(expect), timeout_ms, wanted: :number) == 1
       end
 
       def put_many(records, timeout_ms, &block)
@@ -238,15 +237,15 @@ module Simpkv
       end
 
       def list(folder, cipher, timeout_ms, &block)
-        records(:skv_list_open, [*Calls.bytes(folder), timeout_ms], cipher, &block)
+        records(:skv_list_open, folder, [timeout_ms], cipher, &block)
       end
 
       def tree(folder, values, cipher, timeout_ms, &block)
-        records(:skv_tree_open, [*Calls.bytes(folder), values ? 0 : NAMES, timeout_ms], cipher, &block)
+        records(:skv_tree_open, folder, [values ? 0 : NAMES, timeout_ms], cipher, &block)
       end
 
       def names(folder, timeout_ms)
-        records(:skv_tree_open, [*Calls.bytes(folder), NAMES | ONE_LEVEL, timeout_ms], nil)
+        records(:skv_tree_open, folder, [NAMES | ONE_LEVEL, timeout_ms], nil)
       end
 
       # Yields lists of [kind, name, cookie] as skv_changes_next() has them; an empty one after `wait_ms` without a
@@ -256,9 +255,9 @@ module Simpkv
         open_store do |store|
           Calls.uninterrupted do
             changes = nil
-            Calls.reply { |r| changes = Library.skv_changes_open(store, *arguments, nil, r) }
+            Calls.about(folder) { Calls.reply { |r| changes = Library.skv_changes_open(store, *arguments, nil, r) } }
             begin
-              while (page = Calls.reply(:data) { |r| Library.skv_changes_next(changes, wait_ms, nil, r) })
+              while (page = next_changes(changes, folder, wait_ms))
                 Calls.interruptible { yield enum_for(:each_record, page).to_a }
               end
             ensure
@@ -301,12 +300,12 @@ module Simpkv
       end
 
       def set_password(dn, password, timeout_ms)
-        call(:skv_entry_password, dn, *Calls.bytes(password), PASSWORD_SET, timeout_ms)
+        entry(:skv_entry_password, dn, password, timeout_ms, flags: [PASSWORD_SET])
         nil
       end
 
       def check_password(dn, password, timeout_ms)
-        call(:skv_entry_password, dn, *Calls.bytes(password), PASSWORD_CHECK, timeout_ms, wanted: :number) == 1
+        entry(:skv_entry_password, dn, password, timeout_ms, flags: [PASSWORD_CHECK], wanted: :number) == 1
       end
 
       # Makes later calls raise. Calls under way end as usual. Does no I/O.
@@ -317,12 +316,13 @@ module Simpkv
 
       private
 
-      def open_store
+      # @param key [String, nil] which errors of the block name
+      def open_store(key = nil)
         store = @store&.first
         raise InvalidError, 'the store is closed' unless store
 
         begin
-          yield store
+          key ? Calls.about(key) { yield store } : yield(store)
         ensure
           # This reference keeps the garbage collector from closing the store during the call.
           store.address
@@ -335,7 +335,7 @@ module Simpkv
 
       def call(function, key, *more, wanted: nil)
         arguments = [*Calls.bytes(key), *more]
-        open_store { |store| Calls.reply(wanted) { |r| Library.public_send(function, store, *arguments, nil, r) } }
+        open_store(key) { |store| Calls.reply(wanted) { |r| Library.public_send(function, store, *arguments, nil, r) } }
       end
 
       # Yields the outcomes of each round to the block, which returns the records of the next round, or nil.
@@ -350,10 +350,10 @@ module Simpkv
         nil
       end
 
-      def entry(function, *strings, timeout_ms, wanted: nil)
+      def entry(function, *strings, timeout_ms, flags: [], wanted: nil)
         arguments = strings.flat_map { |string| Calls.bytes(string) }
         open_store do |store|
-          Calls.reply(wanted) { |r| Library.public_send(function, store, *arguments, timeout_ms, nil, r) }
+          Calls.reply(wanted) { |r| Library.public_send(function, store, *arguments, *flags, timeout_ms, nil, r) }
         end
       end
 
@@ -363,17 +363,19 @@ module Simpkv
       end
 
       # Opens a list and reads it to its end. The last argument, timeout_ms, is for each page, too. `cipher` is nil, or
-      # a list of a Keyring and the other arguments of its {Keyring#decrypt_page}.
-      def records(function, arguments, cipher, &block)
+      # a list of a Keyring and the other arguments of its {Keyring#decrypt_page}. Errors of the block do not name the
+      # folder.
+      def records(function, folder, more, cipher, &block)
+        arguments = [*Calls.bytes(folder), *more]
         Calls.check(Array, cipher) if cipher
         found = { keys: {}, folders: [], errors: {} }
         found[:encrypted] = {} if cipher
         open_store do |store|
           Calls.uninterrupted do
             list = nil
-            Calls.reply { |r| list = Library.public_send(function, store, *arguments, nil, r) }
+            Calls.about(folder) { Calls.reply { |r| list = Library.public_send(function, store, *arguments, nil, r) } }
             begin
-              read(list, arguments.last, cipher, found, &block)
+              read(list, folder, arguments.last, cipher, found, &block)
             ensure
               Library.skv_list_close(list)
             end
@@ -382,11 +384,15 @@ module Simpkv
         found
       end
 
-      def read(list, timeout_ms, cipher, found, &block)
-        while (page = next_page(list, timeout_ms))
+      def read(list, folder, timeout_ms, cipher, found, &block)
+        while (page = Calls.about(folder) { next_page(list, timeout_ms) })
           page = cipher.first.decrypt_page(page, *cipher.drop(1)) if cipher
           Calls.interruptible { unpack(page, found, &block) }
         end
+      end
+
+      def next_changes(changes, folder, wait_ms)
+        Calls.about(folder) { Calls.reply(:data) { |r| Library.skv_changes_next(changes, wait_ms, nil, r) } }
       end
 
       # Returns nil after the last page.

@@ -33,6 +33,8 @@ module Simpkv
 
       # @return [Integer] the status of HTTP
       attr_reader :status
+      # @return [String, nil] see {Error#key}
+      attr_reader :key
 
       # @param error [Exception]
       # @return [Problem] the problem for it. It shows nothing of an unexpected error, whose message may have a value
@@ -41,7 +43,7 @@ module Simpkv
         when Problem then error
         when Error
           _, status = STATUSES.find { |type, _| error.is_a?(type) }
-          new(status || 500, error.message)
+          new(status || 500, error.message, key: error.key)
         when MissingStoreError then new(503, error.message)
         when ConfigError then new(500, error.message)
         else new(500, INTERNAL)
@@ -51,10 +53,12 @@ module Simpkv
       # @param status [Integer]
       # @param detail [String] what is wrong, and what to do
       # @param headers [Hash{String => String}]
-      def initialize(status, detail, headers = {})
+      # @param key [String, nil] see {Error#key}
+      def initialize(status, detail, headers = {}, key: nil)
         super(detail)
         @status = status
         @headers = headers
+        @key = key
       end
 
       # @return [String] of HTTP
@@ -84,7 +88,8 @@ module Simpkv
 
       def body(id)
         { 'type' => 'about:blank', 'title' => title, 'status' => status,
-          'detail' => message, 'instance' => "urn:request:#{id}", 'error_message' => Native.generate(fault) }
+          'detail' => message, 'instance' => "urn:request:#{id}", 'error_message' => Native.generate(fault),
+          'key' => key }.compact
       end
 
       def fault

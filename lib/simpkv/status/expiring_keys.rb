@@ -85,7 +85,7 @@ module Simpkv
         number = 0
         each { number += 1 }
         broken = @unreadable.min_by(&:path)
-        raise MalformedError, "'#{broken.path}' cannot be read: #{broken.why}" if broken
+        raise MalformedError.unreadable(broken.path, broken.why) if broken
 
         number
       end

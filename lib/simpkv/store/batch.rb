@@ -109,7 +109,8 @@ module Simpkv
           record.condition |= Native::IN_DOUBT if number == 1
           left << record
         else
-          @results[record.texts.first] = status == 'ok' ? yield(number, text) : Error.for(status).new(text)
+          key = record.texts.first
+          @results[key] = status == 'ok' ? yield(number, text) : Error.for(status).new(text).about(key)
         end
       end
       @rounds.unshift(left) unless left.empty?

@@ -12,7 +12,14 @@ module Simpkv
   # class reads before it writes: a put of an equal value writes nothing, and a condition holds for the plain document.
   class EncryptedStore < Layer
     # A document is not encrypted, which it must be.
-    class PlainError < MalformedError; end
+    class PlainError < MalformedError
+      # @param path [String] of the document
+      # @return [PlainError]
+      def self.at(path)
+        new("the document of '#{path}' is not encrypted, which 'encrypted_only' requires, or the estate: a process " \
+            "with other options may have stored it. Correct them, read it, and run 'simpkv rekey'")
+      end
+    end
 
     # Finds rich data, and the members by which declared records, inspection rules and catalogs name what is Sensitive.
     # A text with escapes may hold anything.
@@ -161,11 +168,11 @@ module Simpkv
     # @raise [PlainError, MalformedError, DeniedError, InvalidError] as {#get}
     def decrypt(path, raw)
       document = @keyring.decrypt(@backend, @canonical.call(path), raw)
-      return document if document
-      return raw unless path.start_with?(*@encrypted_paths)
+      raise PlainError.at(path) if document.nil? && path.start_with?(*@encrypted_paths)
 
-      raise PlainError, "the document of '#{path}' is not encrypted, which 'encrypted_only' requires, or the estate: " \
-                        "a process with other options may have stored it. Correct them, read it, and run 'simpkv rekey'"
+      document || raw
+    rescue Error => e
+      raise e.about(path)
     end
 
     # @return [String] no keys
@@ -260,7 +267,7 @@ module Simpkv
     end
 
     def conflict(key, why)
-      ConflictError.new("Key write to '#{key}' failed: #{why}")
+      ConflictError.new("Key write to '#{key}' failed: #{why}").about(key)
     end
 
     # @return [Hash{String => Boolean, Error}]

@@ -12,9 +12,7 @@ module Simpkv
       NODES = 5
       # The seconds after which nobody seems to refresh an index.
       KEPT = 60
-      # The path in the message about a document of the store.
-      DOCUMENT = %r{'(globals/estate/[^']+)'}.freeze
-      private_constant :WHAT, :NODES, :KEPT, :DOCUMENT
+      private_constant :WHAT, :NODES, :KEPT
 
       # @param estate [Estate] in the backend
       # @param place [String, nil] the option `index` of `server`
@@ -37,7 +35,7 @@ module Simpkv
         anew(e.message)
       rescue MalformedError => e
         # The index is sound, and has what the store had before.
-        findings.problem(WHAT, "it cannot be compared with the store: #{e.message}", remedy(e.message[DOCUMENT, 1]))
+        findings.problem(WHAT, "it cannot be compared with the store: #{e.message}", remedy(e.key))
       rescue ConfigError => e
         findings.unknown(WHAT, "not examined: #{e.message}")
       end
@@ -83,7 +81,7 @@ module Simpkv
       # Missing facts do not stop a refresh. Exports stay: nodes that collect and purge them would remove what they
       # declare.
       #
-      # @param path [String, nil] of the document that cannot be read; nil if the message names none
+      # @param path [String, nil] of the document that cannot be read; nil if the error names none
       # @return [String]
       def remedy(path)
         return 'remove the cause, and keep the index' unless path

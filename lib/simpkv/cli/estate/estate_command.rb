@@ -113,8 +113,7 @@ module Simpkv
       def readable(documents, name)
         documents.get(name)
       rescue MalformedError => e
-        key = documents.path(name)
-        yield key, e.message.delete_prefix("'#{key}' cannot be read: ")
+        yield documents.path(name), e.reason
         nil
       end
 

@@ -29,11 +29,12 @@ module Simpkv
 
         # @param found [Hash] as {Store#list}, with a body for each key; nil for one to leave out, an {Error} for one
         #   that cannot be read
+        # @param place [String] the path of the folder in the store
         # @return [Hash{String => Object}]
         # @raise [MalformedError] a key cannot be read, and the list is not to have its errors
-        def of(found)
+        def of(found, place)
           bodies = bodies(found)
-          refuse(bodies) unless @errors
+          refuse(bodies, place) unless @errors
           folders, names = @chosen || shown(found[:folders], bodies.keys)
           errors, keys = partition(bodies, names)
           list = { 'keys' => keys, 'folders' => folders }
@@ -69,9 +70,9 @@ module Simpkv
           @chosen.last - found[:errors].keys
         end
 
-        def refuse(bodies)
+        def refuse(bodies, place)
           name, why = bodies.select { |_, body| body.is_a?(Error) }.min_by(&:first)
-          raise MalformedError, "'#{name}' cannot be read: #{why.message}" if name
+          raise MalformedError.new("'#{name}' cannot be read: #{why.message}").about("#{place}/#{name}") if name
         end
 
         # @return [Array(Array<String>, Array<String>)] the folders and the keys on the page

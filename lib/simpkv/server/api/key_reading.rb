@@ -25,6 +25,8 @@ module Simpkv
         return '' if known?(document)
 
         json(values ? key_body(document, version) : description(document, backend, store, place))
+      rescue Error => e
+        raise e.about(place)
       end
 
       # @yieldreturn [String] the body of the response
@@ -109,7 +111,7 @@ module Simpkv
       def listing(store, place, values, list)
         read = ->(_name, document) { listed(document, values) }
         chosen = list.choice(!values && flag('expired'))
-        list.of(flag('recurse') ? store.tree(place, &read) : store.list(place, chosen: chosen, &read))
+        list.of(flag('recurse') ? store.tree(place, &read) : store.list(place, chosen: chosen, &read), place)
       end
 
       # @return [Hash, Error, nil]

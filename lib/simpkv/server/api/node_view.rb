@@ -52,9 +52,7 @@ module Simpkv
         # @return [Hash]
         # @raise [MalformedError, Estate::MissingError] the exports of a type cannot be read, or are missing
         def exports
-          exports = @estate.exports.of(@certname) do |key, why|
-            raise MalformedError, "'#{key}' cannot be read: #{why}"
-          end
+          exports = @estate.exports.of(@certname) { |key, why| raise MalformedError.unreadable(key, why) }
           named = @estate.inventory.get(@certname).to_h['exports'].to_h.keys
           @estate.exports.demand(@certname, named - exports.keys)
           exports = exports.reject { |_, list| list.empty? }
@@ -126,8 +124,7 @@ module Simpkv
         rescue MalformedError, DeniedError, IsFolderError => e
           raise unless @errors
 
-          place = part.path(@certname)
-          @errors[place] = e.message.delete_prefix("'#{place}' cannot be read: ")
+          @errors[part.path(@certname)] = e.reason
           nil
         end
 

@@ -58,7 +58,7 @@ module Simpkv
         return { 'errors' => errors.sort.to_h } if errors_returned?
 
         key, why = errors.min_by(&:first)
-        raise MalformedError, "'#{key}' cannot be read: #{why}" if key
+        raise MalformedError.unreadable(key, why) if key
 
         {}
       end

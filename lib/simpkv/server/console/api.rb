@@ -106,7 +106,7 @@ module Simpkv
           status, headers, parts = @gate.call(inner)
           @behind ||= inner[Queries::BEHIND]
           text = text_of(headers, parts)
-          raise Problem.new(status, detail(text)) if status >= 400
+          raise problem(status, text) if status >= 400
 
           Answer.new(status, headers, text.force_encoding(Encoding::UTF_8))
         end
@@ -151,11 +151,13 @@ module Simpkv
         end
 
         # The application answers some requests with a problem in place of raising one.
-        def detail(text)
+        def problem(status, text)
           data = Native.parse(text)
-          data.is_a?(Hash) ? (data['detail'] || data['error']).to_s : text
+          return Problem.new(status, text) unless data.is_a?(Hash)
+
+          Problem.new(status, (data['detail'] || data['error']).to_s, key: data['key'])
         rescue MalformedError
-          text
+          Problem.new(status, text)
         end
       end
     end

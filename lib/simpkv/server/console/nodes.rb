@@ -69,7 +69,7 @@ module Simpkv
       def allowed(part, status)
         return part unless missing?(part) && part.status != status
 
-        raise Problem.new(part.status, part.message)
+        raise Problem.new(part.status, part.message, key: part.key)
       end
 
       # @param names [Array<String>] of the columns
@@ -156,11 +156,11 @@ module Simpkv
         node_view(tab, 'node_unreadable', problem: problem)
       end
 
-      # @param problem [#status, #message] why a page or a part of it is missing
+      # @param problem [#status, #key] why a page or a part of it is missing
       # @return [Boolean] whether the reason is a document of this node, and not one of all nodes, such as a rule
       def of_node?(problem)
-        of_node = %r{'#{Estate::FOLDER}/(?!rules/)(?:[^/']+/){1,2}#{Regexp.escape(@certname)}(?:/[^/']+)?'}
-        problem.status == 500 && problem.message.match?(of_node)
+        of_node = %r{\A#{Estate::FOLDER}/(?!rules/)(?:[^/]+/){1,2}#{Regexp.escape(@certname)}(?:/[^/]+)?\z}
+        problem.status == 500 && problem.key.to_s.match?(of_node)
       end
 
       # For a tab that has nothing to show: a node that the store does not know has no tabs.

@@ -6,8 +6,8 @@ module Simpkv
       # Parts of a page that may be missing: the caller may not see them, the service cannot tell now, or there is
       # nothing.
       module Parts
-        # What stands in the place of a part that is missing. `status` is that of HTTP.
-        Missing = Struct.new(:status, :message)
+        # What stands in the place of a part that is missing. `status` is that of HTTP, and `key` of the {Problem}.
+        Missing = Struct.new(:status, :message, :key)
         # The statuses of the API that leave the rest of the page useful.
         OTHERS = [403, 503].freeze
         private_constant :OTHERS
@@ -23,7 +23,7 @@ module Simpkv
           problem = Problem.of(e)
           raise unless [*OTHERS, *statuses].include?(problem.status)
 
-          Missing.new(problem.status, problem.message)
+          Missing.new(problem.status, problem.message, problem.key)
         end
 
         # As {#part}, for what the page is about: the page has the status of it.

@@ -46,7 +46,7 @@ module Simpkv
         problem = Problem.of(e)
         # The page keeps the query: a person corrects it, or repeats it later.
         response.status = problem.status
-        [nil, QueryMistake.new(problem.message, query)]
+        [nil, QueryMistake.new(problem.message, query, (e.place if e.is_a?(Query::InvalidError)))]
       end
 
       # A query may have limits of its own. The API would take those of a page in their place.

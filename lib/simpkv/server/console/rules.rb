@@ -111,7 +111,7 @@ module Simpkv
       # @param problem [Problem]
       # @return [Boolean] whether the document of this rule cannot be read
       def unreadable_rule?(uuid, problem)
-        problem.status == 500 && problem.message.include?("'#{Estate::FOLDER}/rules/#{uuid.downcase}'")
+        problem.status == 500 && problem.key == "#{Estate::FOLDER}/rules/#{uuid.downcase}"
       end
 
       # @param detail [Boolean] whether to include conditions and actions

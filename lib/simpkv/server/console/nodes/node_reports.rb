@@ -60,7 +60,7 @@ module Simpkv
         return found if found
 
         path, why = node_report_errors.first
-        raise Problem.new(500, "'#{path}' cannot be read: #{why}") if path
+        raise MalformedError.unreadable(path, why) if path
 
         raise Problem.new(404, "'#{@certname}' has no report #{hash}: only its last reports are stored, as many as " \
                                "the option 'reports' says")

@@ -3,24 +3,26 @@
 module Simpkv
   module Server
     class Console < Roda
-      # What is wrong with a query, and where: the API tells the line and the column of a mistake in PQL.
+      # What is wrong with a query, and where.
       class QueryMistake
-        PLACE = /\bline (\d+), column (\d+)/.freeze
         # Characters of the line that are shown on each side of the mistake.
         AROUND = 200
-        private_constant :PLACE, :AROUND
+        private_constant :AROUND
 
         # @return [String]
         attr_reader :message
 
         # @param message [String] of the API
         # @param query [String]
-        def initialize(message, query)
+        # @param place [Integer, nil] see {Query::InvalidError}
+        def initialize(message, query, place)
           @message = message
-          @query = query
-          line, column = message.match(PLACE)&.captures&.map { |number| Integer(number, 10) }
-          @line = line && query.split("\n", -1)[line - 1]
-          @at = column - 1 if @line && column.between?(1, @line.length + 1)
+          return unless place&.between?(0, query.length)
+
+          *_, start = query[0...place].lines("\n")
+          start = '' if start.nil? || start.end_with?("\n")
+          @at = start.length
+          @line = query[(place - @at)..][/.*/]
         end
 
         # @return [Boolean] whether there is a place
