@@ -28,4 +28,30 @@ RSpec.describe Simpkv::StoredForm do
       expect(facts(text)).to eq('size' => text.bytesize, 'damaged' => true)
     end
   end
+
+  # The API and the command asked the same two questions of a document in two places.
+  describe '.check' do
+    def wrong(document)
+      described_class.check(document)
+      nil
+    rescue Simpkv::MalformedError => e
+      e.message
+    end
+
+    it 'refuses what functions cannot read, for the reason that .fault has' do
+      torn = ['{"value":', '{"metadata":{}}', '{"value":"x","encoding":"base64","metadata":5}']
+      expect(torn.map { |text| wrong(text) }).to all(match(/Failed to deserialize/))
+      expect(torn.map { |text| described_class.fault(text) }).to all(match(/its document is corrupt \(\d+ bytes\)/))
+      ['"history":[1]', '"histor\\u0079":5', '"expires":5'].each do |member|
+        document = %({"value":"x",#{member}})
+        expect([wrong(document), described_class.fault(document)]).to all(match(/'(history|expires)' is not a/))
+      end
+    end
+
+    it 'accepts a sound document, and an encrypted one, of which it reads nothing' do
+      encrypted = keyring.encrypt('file/default', 'globals/k', '{"value":"hush","history":5}')
+      documents = ['{"value":1}', '{"value":1,"history":[{"value":0}]}', encrypted]
+      expect(documents.map { |document| wrong(document) }).to all(be_nil)
+    end
+  end
 end

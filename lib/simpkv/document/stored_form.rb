@@ -36,6 +36,19 @@ module Simpkv
       raise unless Native::Keyring.kid_of(document)
     end
 
+    # Checks a document without making anything of it, in 0.5 us for most. Only what may have times or a history is read
+    # twice.
+    #
+    # @param document [String] as a {Store} returns it
+    # @return [void]
+    # @raise [MalformedError] as {.content}; or its times or its history are malformed
+    def self.check(document)
+      return if content(document).nil? || !versioned?(document)
+
+      Versions.log(document)
+      Versions.expired?(document)
+    end
+
     # Says why functions cannot read a document, for doctor, status, transfers and lists. It quotes nothing.
     #
     # @param document [String] as a {Store} returns it
@@ -43,8 +56,11 @@ module Simpkv
     def self.fault(document)
       return 'its document is empty' if document.empty?
 
-      content(document) && fault_of_times(document)
-    rescue MalformedError
+      check(document)
+      nil
+    rescue MalformedError => e
+      return e.message if content?(document)
+
       "its document is corrupt (#{document.bytesize} byte#{'s' unless document.bytesize == 1})"
     end
 
@@ -62,21 +78,18 @@ module Simpkv
       expires && Versions.utc(expires)
     end
 
+    def self.content?(document)
+      content(document)
+      true
+    rescue MalformedError
+      false
+    end
+    private_class_method :content?
+
     def self.versioned?(document)
       VERSIONED.any? { |text| document.include?(text) }
     end
     private_class_method :versioned?
-
-    def self.fault_of_times(document)
-      return unless versioned?(document)
-
-      Versions.log(document)
-      Versions.expired?(document)
-      nil
-    rescue MalformedError => e
-      e.message
-    end
-    private_class_method :fault_of_times
 
     def self.plain(document)
       newest, *older = Versions.log(document)

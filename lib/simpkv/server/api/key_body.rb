@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require 'simpkv/document/stored_form'
-
 module Simpkv
   module Server
     module Api
@@ -21,16 +19,6 @@ module Simpkv
             body = RichData.presentable(RichData.read(document))
             body['sensitive'] = true if RichData.object?(RichData.decode(document)[:value], 'Sensitive')
             body.merge(log.slice('stored_at', 'expires').compact)
-          end
-
-          # Checks a document for a list without values, in 0.5 us for most. Only what may have a history is read twice.
-          #
-          # @param document [String]
-          # @return [void]
-          # @raise [MalformedError] it is no document, or an encrypted one that is damaged
-          def check(document)
-            StoredForm.content(document)
-            Versions.log(document) if ['"history"', '\\u'].any? { |text| document.include?(text) }
           end
 
           # @param body [Hash{String => Object}] of a PUT

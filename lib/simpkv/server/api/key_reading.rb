@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require 'simpkv/document/stored_form'
+
 module Simpkv
   module Server
     # GET of keys and folders.
@@ -120,7 +122,7 @@ module Simpkv
         return if expired && !flag('expired')
         return Api::KeyBody.of(Versions.version(document, 0), Versions.log(document).first) if values
 
-        Api::KeyBody.check(document)
+        StoredForm.check(document)
         expired ? { 'expired' => true } : {}
       rescue Error => e
         e
