@@ -90,7 +90,8 @@ module Simpkv
                            commands: Commands::Intake.new(@options['command_bytes']))
         limit = ->(app) { BodyLimit.new(app, @options['command_bytes']) }
         @gate = Gate.new(limit.call(routes.freeze.app), -> { @rights }, @certificates)
-        Observation.new(Entrance.new(@gate, &limit), @metrics, $stderr)
+        @entrance = Entrance.new(@gate, &limit)
+        Observation.new(@entrance, @metrics, $stderr)
       end
 
       # @param env [Hash{String => Object}] of a request whose body has not arrived
@@ -127,10 +128,19 @@ module Simpkv
       end
 
       # A request that Puma itself refuses, or an error outside of {Observation}.
-      def low_level(error, _env, status)
+      def low_level(error, head, status)
         id = SecureRandom.uuid
-        status, headers, body = UnreadRequest.problem(error, status).response(id)
+        problem = UnreadRequest.problem(error, status)
+        status, headers, body = page(head, id, problem) || problem.response(id)
         [status, { **Observation.headers(id), **headers }, body]
+      end
+
+      # @return [Array, nil] the response for a browser
+      def page(head, id, problem)
+        @entrance.refuse(UnreadRequest.env(head, id), problem)
+      rescue StandardError => e
+        warn("simpkv: internal error: #{e.class} at #{e.backtrace&.first}")
+        nil
       end
 
       def booted(launcher)

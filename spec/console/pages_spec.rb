@@ -280,6 +280,26 @@ RSpec.describe 'The pages of the console' do
     expect(store.list('environments/production')[:keys].keys).to eq(%w[a])
   end
 
+  # They were JSON, also in a browser. Puma refuses these before it has read the header Accept, but for the last two.
+  it 'are also what a browser gets for a request that Puma cannot take' do
+    secret = 'pl4nted'
+    lines = { "GET /query?query=#{secret * 2000}" => [414, 'the address is too long'],
+              "GET /#{secret * 2000}" => [414, 'the address is too long'], 'GET /nodes x' => [400, 'malformed request'],
+              'GET /nodes?' => [431, 'the headers of the request are too long'],
+              "BREW /keys/#{secret}" => [501, 'the method of the request'] }
+    lines.each do |line, (status, why)|
+      more = status == 431 ? { 'Cookie' => secret * 13_000 } : {}
+      answer = exchange(line, { 'Accept' => 'text/html,*/*;q=0.8', **more })
+      expect([answer.status, text(answer)]).to match([status, include(why)])
+      expect(answer).to have_attributes(headers: include('content-type' => start_with('text/html'),
+                                                         'x-request-id' => /\A[\h-]{36}\z/))
+      expect(answer.body).not_to include(secret)
+      [[line, {}], [line.sub(' /', ' /v1/'), { 'Accept' => 'text/html' }]].each do |other, accept|
+        expect(exchange(other, { **accept, **more }).headers['content-type']).to eq('application/problem+json')
+      end
+    end
+  end
+
   it 'refuse a form that cannot be read' do
     urlencoded = 'application/x-www-form-urlencoded'
     part = "--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n"

@@ -65,7 +65,7 @@ RSpec.describe 'The page for queries' do
       expect(text(ask('nodes[color] { }'))).to include("Can't extract unknown 'nodes' field 'color'")
       expect(ask('nodes[color] { }').body).not_to include('<mark>')
       expect(ask('nodes { ').body).to match(%r{<textarea[^>]*>\s*nodes \{ </textarea>})
-      # The answer to a longer one is that of Puma, in JSON.
+      # Puma refuses a longer one.
       most = Integer(page('/query').body[/<textarea[^>]* maxlength="(\d+)"/, 1], 10)
       expect(text(page("/query?query=#{'%25' * most}"))).to include('PQL parse error', "at most #{most} characters")
     end

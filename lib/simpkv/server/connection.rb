@@ -54,6 +54,9 @@ module Simpkv
       # @return [Integer, nil] the user of the other process, on a Unix socket
       attr_reader :uid
 
+      # @return [String, nil] the first bytes of the request that arrives; nil if they came with those of another one
+      attr_reader :beginning
+
       # @return [Object] what tells the client from others: its user, or its address
       attr_reader :peer
 
@@ -85,6 +88,7 @@ module Simpkv
         @arrival_ends ||= now + SECONDS
         bytes = @io.read_nonblock(*arguments)
         refuse_late(now)
+        @beginning ||= bytes.dup
         refuse_large(bytes)
         bytes
       rescue IO::WaitReadable # Over TLS, bytes have arrived without the rest of their record, or of the handshake.
@@ -106,6 +110,7 @@ module Simpkv
       def arrived
         await_other_threads
         @arrival_ends = nil
+        @beginning = nil
         @bytes = 0
         @large = false
         @connections.use(self)

@@ -56,6 +56,11 @@ module Simpkv
           @large.call({ Connection::KEY => @connection }.merge(self))
         end
 
+        # @return [String, nil] see {Connection#beginning}
+        def beginning
+          @connection.beginning
+        end
+
         def delete(name)
           if name == Puma::Const::TRANSFER_ENCODING2 && key?(Puma::Const::CONTENT_LENGTH)
             self[AMBIGUOUS] = true

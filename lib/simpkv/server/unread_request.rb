@@ -2,6 +2,7 @@
 
 require 'simpkv/server/connection'
 require 'simpkv/server/error_log'
+require 'simpkv/server/observation'
 require 'simpkv/server/problem'
 
 module Simpkv
@@ -13,6 +14,9 @@ module Simpkv
       TOO_LONG = /\AHTTP element (\w+) is longer than/.freeze
       # What the message names, for a part of the address. The others are parts of the head.
       ADDRESS = %w[REQUEST_URI REQUEST_PATH QUERY_STRING FRAGMENT].freeze
+      # The path in the first line of a request, and the header with the types that the client takes.
+      PATH = /\A[^ ]+ +([^ ?\r\n]*)/n.freeze
+      ACCEPT = /\AAccept:/in.freeze
       DETAILS = {
         400 => 'malformed request', 408 => 'the request has not arrived in time', 413 => 'the request is too large',
         414 => 'the address is too long: its path may have 8 KiB, and its query 10 KiB. /pdb/query/v4 takes a long ' \
@@ -20,7 +24,7 @@ module Simpkv
         431 => 'the headers of the request are too long',
         501 => 'the method of the request, or its transfer encoding, is not known'
       }.freeze
-      private_constant :TOO_LONG, :ADDRESS, :DETAILS
+      private_constant :TOO_LONG, :ADDRESS, :PATH, :ACCEPT, :DETAILS
 
       # @param error [Exception]
       # @param status [Integer] that Puma would answer with
@@ -30,6 +34,18 @@ module Simpkv
         return Problem.new(status, DETAILS[status]) if DETAILS.key?(status)
 
         Problem.new(500, "internal error: #{error.class.name}")
+      end
+
+      # Makes an environment of Rack for the page about the problem. Puma may refuse a request before it reads the
+      # path and the headers.
+      #
+      # @param head [Door::Head] of the request
+      # @param id [String] of the request
+      # @return [Hash{String => Object}]
+      def self.env(head, id)
+        line, *headers = head.beginning.to_s.b.lines("\n").take_while { |text| !text.strip.empty? }
+        { 'REQUEST_METHOD' => 'GET', 'SCRIPT_NAME' => '', 'QUERY_STRING' => '', Observation::ID => id,
+          'PATH_INFO' => line.to_s[PATH, 1].to_s, 'HTTP_ACCEPT' => headers.grep(ACCEPT).first }
       end
 
       # @return [Integer, nil] nil if Puma knows better
