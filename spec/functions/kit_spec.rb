@@ -270,16 +270,20 @@ RSpec.describe Simpkv::Kit, type: :kit do
       expect { compile('simpkv::put("k", 1, {}, { backend => none })') }.to raise_error(/No simpkv backend 'none'/)
     end
 
-    # `not_to have_stored` always passed.
-    it 'is the only one that have_stored takes after a call, beside those of simpkv_with' do
-      stores.for_example { expect(nil).not_to have_stored('k', backend: 'secrts') }
-      simpkv_with({ 'k' => 1 }, backend: 'given')
+    # `not_to have_stored` always passed, and simpkv_with made a store that no function used.
+    it 'is the only one that have_stored and simpkv_with take, also before the first call' do
+      wrong = [ArgumentError, "no backend 'secrts': the calls of this example have 'default', 'same', 'secrets'"]
+      [-> { simpkv_with({ 'k' => 1 }, backend: 'secrts') },
+       -> { expect(nil).not_to have_stored('k', backend: 'secrts') }].each do |naming|
+        expect { stores.for_example { naming.call && compile('simpkv::put("k", 1)') } }.to raise_error(*wrong)
+        stores.for_example do
+          compile('simpkv::put("k", 1)')
+          expect(&naming).to raise_error(*wrong)
+        end
+      end
+      simpkv_with({ 'k' => 1 }, backend: 'secrets')
       compile('simpkv::put("k", 1)')
-      expect(nil).to have_stored('k', backend: 'given')
-      expect(nil).not_to have_stored('k', backend: 'secrets')
-      expect { expect(nil).not_to have_stored('k', backend: 'secrts') }.to raise_error(
-        ArgumentError, "no backend 'secrts': this example has 'default', 'given', 'same', 'secrets'"
-      )
+      expect(nil).to have_stored('k', backend: 'secrets')
     end
 
     it 'need not be named default' do

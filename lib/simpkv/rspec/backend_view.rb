@@ -36,9 +36,10 @@ module Simpkv
       #
       # @param entries [Hash{String => Object}] values by key; that of a key that ends in `/` is the Hash of its folder
       # @return [void]
-      # @raise [ArgumentError] the entries of a folder are not a Hash, or a key is not a String
+      # @raise [ArgumentError] the entries of a folder are not a Hash, or a key is not a String, or see {#check_backend}
       def fill(entries, metadata)
         check(entries)
+        check_backend
         entries.each do |key, value|
           path = path(key)
           next store.put(path, @documents.encode(value, metadata, false)) unless key.end_with?('/')
@@ -51,15 +52,10 @@ module Simpkv
         end
       end
 
-      # Before the first call of a function, the kit does not know the backends that Hiera names.
-      #
       # @return [void]
-      # @raise [ArgumentError] functions have been called, and none of them could use this backend, nor has the example
+      # @raise [ArgumentError] see {Stores#name}
       def check_backend
-        known = kit.backends
-        return if known.empty? || known.include?(@backend)
-
-        raise ArgumentError, "no backend '#{@backend}': this example has '#{known.join("', '")}'"
+        kit.name(@backend)
       end
 
       # @param key [String]

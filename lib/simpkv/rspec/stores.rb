@@ -18,20 +18,34 @@ module Simpkv
       def initialize
         @uses = 0
         @configured = {}
+        @named = []
       end
 
       # Gives the block stores of its own.
       #
       # @return [Object] what the block returns
+      # @raise [ArgumentError] the example has named a backend before its first call of a function, and no call could
+      #   use that backend
       def for_example
-        around = [@folder, @places, @configured]
+        around = [@folder, @places, @configured, @named]
         @folder = nil
         @places = {}
         @configured = {}
-        yield
+        @named = []
+        yield.tap { @named.each { |name| check(name) } }
       ensure
         FileUtils.remove_entry(@folder, true) if @folder
-        @folder, @places, @configured = around
+        @folder, @places, @configured, @named = around
+      end
+
+      # Checks a backend that an example names: now, or when the example ends if it has called no function yet. Before
+      # the first call, the kit does not know the backends that Hiera names.
+      #
+      # @param name [String]
+      # @return [void]
+      # @raise [ArgumentError] functions have been called, and none of them could use this backend
+      def name(name)
+        @configured.empty? ? @named << name : check(name)
       end
 
       # @param options [Hash] see {UnitTest.redirect}
@@ -58,13 +72,14 @@ module Simpkv
         @places.to_h.keys.grep(String)
       end
 
-      # @return [Array<String>] the names of the backends that Hiera, or a call itself, has given to the calls of the
-      #   example, and of those that it has used; none before the first call
-      def backends
-        @configured.empty? ? [] : (@configured.keys | names).sort
-      end
-
       private
+
+      def check(name)
+        return if @configured.empty? || @configured.key?(name)
+
+        known = @configured.keys.sort.join("', '")
+        raise ArgumentError, "no backend '#{name}': the calls of this example have '#{known}'"
+      end
 
       # Nobody has checked a backend that no call has chosen.
       def id_of(backend)
