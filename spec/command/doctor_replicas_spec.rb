@@ -51,7 +51,7 @@ RSpec.describe 'simpkv doctor, with a replica of OpenLDAP' do
     why = "of the 3 keys of #{slapd.uri}, #{replica.uri} lacks 1 key, such as 'globals/added'; has other documents " \
           "of 1 key, such as 'globals/changed'; has in addition 1 key, such as 'globals/deleted'"
     expect(found).to contain_exactly(problem('replication', /\A#{Regexp.escape(why)}\z/,
-                                             /store a new key at that server first.*Only then delete.*REPLICA_DN/))
+                                             /was killed .* never sends them: copy them to the server .*REPLICA_DN/))
     expect(found.to_s).not_to include('pl4nted')
   end
 

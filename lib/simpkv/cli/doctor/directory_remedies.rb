@@ -135,9 +135,9 @@ module Simpkv
           return "see why #{uri} does not get all changes: dsconf INSTANCE replication monitor; and initialize it anew"
         end
 
-        'a server that was killed can have writes that no other server has: store a new key at that server first, ' \
-          'which can make it send them. Only then delete the keys that still differ, and store them again: until ' \
-          "they are stored, get_or_create can make another value. Otherwise, see the log of #{uri}. If it replicates " \
+        'a server that was killed can have writes that no other server has, and never sends them: copy them to the ' \
+          "server that takes writes, before you change anything else (docs/high-availability.md, 'If a killed server " \
+          "has writes that the other one lacks'). Otherwise, see the log of #{uri}. If it replicates " \
           "with an identity of its own, that must read all entries: put #{REPLICA_RULE} in front of all rules of its " \
           'supplier (' \
           "#{@simpkv.call('schema', '--form', 'access', '--replicator', 'REPLICA_DN')} " \
