@@ -20,7 +20,10 @@
 # @param gem_source
 #   A registry, or a file of the gem simpkv-server.
 # @param user
-#   The user of the service. The class makes it with its group.
+#   The user of the service, which is not root.
+# @param manage_user
+#   True: the class makes the user and a group of the same name, with the home `/nonexistent` and without a shell. False:
+#   the user exists already, and the class leaves it as it is. Default: true for the user `simpkv`, else false.
 # @param groups
 #   Further groups of the service. Default: the group of the files of the class simpkv, which the service must read.
 # @param command
@@ -36,16 +39,17 @@
 # @param service_enable
 #   Whether it starts with the machine.
 class simpkv::server (
-  Array[String[1]]                $packages,
-  Optional[String[1]]             $gem_source       = undef,
-  String[1]                       $user             = 'simpkv',
-  Optional[Array[String[1]]]      $groups           = undef,
-  Optional[Simpkv::Absolute_path] $command          = undef,
-  Array[Simpkv::Absolute_path]    $read_write_paths = ['/var/simp/simpkv', '/var/log/simpkv'],
-  Pattern[/\A\d+[KMGT]?\z/]       $memory_max       = '1G',
-  Boolean                         $manage_service   = true,
-  Enum['running', 'stopped']      $service_ensure   = 'running',
-  Boolean                         $service_enable   = true,
+  Array[String[1]]                 $packages,
+  Optional[String[1]]              $gem_source       = undef,
+  Simpkv::Service_user             $user             = 'simpkv',
+  Boolean                          $manage_user      = $user == 'simpkv',
+  Optional[Array[Simpkv::Account]] $groups           = undef,
+  Optional[Simpkv::Unit_path]      $command          = undef,
+  Array[Simpkv::Unit_path]         $read_write_paths = ['/var/simp/simpkv', '/var/log/simpkv'],
+  Pattern[/\A\d+[KMGT]?\z/]        $memory_max       = '1G',
+  Boolean                          $manage_service   = true,
+  Enum['running', 'stopped']       $service_ensure   = 'running',
+  Boolean                          $service_enable   = true,
 ) {
   include simpkv
 
@@ -84,17 +88,20 @@ configuration, such as 'puppet', or 'simpkv::server::groups'")
       }
     }
 
-    group { $user:
-      ensure => present,
-      system => true,
-    }
-    user { $user:
-      ensure     => present,
-      system     => true,
-      gid        => $user,
-      home       => '/nonexistent',
-      shell      => '/usr/sbin/nologin',
-      managehome => false,
+    if $manage_user {
+      group { $user:
+        ensure => present,
+        system => true,
+      }
+      user { $user:
+        ensure     => present,
+        system     => true,
+        gid        => $user,
+        home       => '/nonexistent',
+        shell      => '/usr/sbin/nologin',
+        managehome => false,
+        before     => File['/etc/systemd/system/simpkv.service'],
+      }
     }
 
     file { '/etc/systemd/system/simpkv.service':
@@ -104,12 +111,12 @@ configuration, such as 'puppet', or 'simpkv::server::groups'")
       mode    => '0644',
       content => epp('simpkv/simpkv.service.epp', {
         'user'             => $user,
+        'group'            => $manage_user ? { true => $user, default => undef },
         'groups'           => $all_groups,
         'command'          => $program,
         'read_write_paths' => $read_write_paths,
         'memory_max'       => $memory_max,
       }),
-      require => User[$user],
     }
   }
 

@@ -1,2 +1,2 @@
-# @summary An absolute path
-type Simpkv::Absolute_path = Pattern[/\A\/[^\n]*\z/]
+# @summary An absolute path without steps to `.` and `..`
+type Simpkv::Absolute_path = Pattern[/\A(?!.*\/\.\.?(\/|\z))\/[^[:cntrl:]]*\z/]

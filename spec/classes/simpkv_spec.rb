@@ -176,16 +176,42 @@ RSpec.describe 'simpkv::server', type: :class do
   context 'with parameters of its own' do
     let(:pre_condition) { "class { 'simpkv': install_from => 'nothing' }" }
     let(:params) do
-      { user: 'kv', groups: %w[ldap puppet], command: '/srv/bin/simpkv', read_write_paths: ['/srv/kv'],
-        memory_max: '2G', manage_service: false }
+      { user: 'kv', manage_user: true, groups: %w[ldap puppet], command: '/srv/a b/simpkv',
+        read_write_paths: ['/srv/k v', '/srv/x%i'], memory_max: '2G', manage_service: false }
+    end
+    let(:unit) { catalogue.resource('file', '/etc/systemd/system/simpkv.service')[:content].lines(chomp: true) }
+
+    # systemd took a path with a space for two, and %i for a specifier.
+    it 'puts them into the unit, as systemd reads them' do
+      expect(unit).to include('User=kv', 'Group=kv', 'SupplementaryGroups=ldap puppet', 'MemoryMax=2G',
+                              'ExecStart="/srv/a b/simpkv" serve', 'ReadWritePaths="-/srv/k v" -/srv/x%%i')
+      is_expected.to have_service_resource_count(0)
+      is_expected.to contain_user('kv').with(home: '/nonexistent', gid: 'kv').that_requires('Group[kv]')
     end
 
-    it 'puts them into the unit' do
-      lines = ['User=kv', 'Group=kv', 'SupplementaryGroups=ldap puppet', 'ExecStart=/srv/bin/simpkv serve',
-               'MemoryMax=2G', 'ReadWritePaths=-/srv/kv']
-      unit = catalogue.resource('file', '/etc/systemd/system/simpkv.service')[:content]
-      expect(unit.lines(chomp: true)).to include(*lines)
-      is_expected.to have_service_resource_count(0)
+    # The class used to set the home and the shell of such a user.
+    context 'with the user of something else' do
+      let(:params) { super().merge(user: 'puppet').reject { |name, _| name == :manage_user } }
+
+      it 'leaves that user and its groups as they are' do
+        is_expected.to compile.with_all_deps
+        is_expected.to have_user_resource_count(0)
+        is_expected.to have_group_resource_count(0)
+        expect(unit.grep(/\A(User|Group)=/)).to eq(['User=puppet'])
+      end
+    end
+
+    context 'with what a unit cannot hold, and the user root' do
+      let(:params) do
+        super().merge(user: 'root', groups: ['a b'], command: '/srv/../a',
+                      read_write_paths: ['/a"b', "/a'b", '/a\\b', '/a$b', "/a\tb", '/../a', '/a/.'])
+      end
+
+      it 'refuses each' do
+        is_expected.to compile.and_raise_error(
+          /'user' expects.*'groups' index 0 expects.*'command' expects.*#{(0..6).map { |at| "index #{at} .*" }.join}/m
+        )
+      end
     end
   end
 end
