@@ -191,6 +191,7 @@ RSpec.describe Simpkv::Versions do
       end
       expect([0, -1, -2, -3, 1].map { |number| described_class.version(stored, number) })
         .to eq([document('plain'), rich, document("\xFF".b), nil, nil])
+      expect(described_class.all(stored)).to eq([document('plain'), rich, document("\xFF".b)])
     end
 
     it 'keeps numbers and the order of members as they are' do

@@ -98,6 +98,16 @@ module Simpkv
         version && Native.generate(version.slice(*MEMBERS))
       end
 
+      # Reads the document once, where {version} would do so for each version.
+      #
+      # @param document [String]
+      # @return [Array<String>] the versions, the newest first, as documents without times and history
+      # @raise [MalformedError]
+      def all(document)
+        members = Codec.members(document)
+        [members, *history_of(members)].map { |version| Native.generate(version.slice(*MEMBERS)) }
+      end
+
       # Makes the document to store in place of another one.
       #
       # The replaced value goes into the history. A value that is equal to the stored one does not. Then the time of the

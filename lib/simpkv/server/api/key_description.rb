@@ -17,18 +17,19 @@ module Simpkv
         # @param number [Integer] of the version that is described
         # @param metadata [Boolean] whether the caller may see metadata
         # @raise [Problem] there is no such version
+        # @raise [MalformedError] a version cannot be read
         def initialize(document, number, metadata:)
           @document = document
           @number = number
           @metadata = metadata
           @log = Versions.log(document)
           @entry = @log[-number] || raise(KeyBody.no_version(number))
+          @decoded = Versions.all(document).map { |version| RichData.decode(version) }
         end
 
         # @return [Hash{String => Object}]
-        # @raise [MalformedError] a version cannot be read
         def to_h
-          decoded = decode(@number)
+          decoded = @decoded[-@number]
           traits = traits(decoded)
           { 'versions' => versions, **@entry.slice('stored_at', 'expires'), **traits, **metadata(decoded) }
             .merge({ 'expired' => Versions.expired?(@document) || nil,
@@ -37,12 +38,8 @@ module Simpkv
 
         private
 
-        def decode(number)
-          RichData.decode(Versions.version(@document, number))
-        end
-
         def versions
-          @log.map { |entry| entry.merge(traits(decode(entry['version']))) }
+          @log.zip(@decoded).map { |entry, decoded| entry.merge(traits(decoded)) }
         end
 
         # @return [Hash{String => Object}] how a value is stored
