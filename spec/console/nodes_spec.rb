@@ -326,6 +326,11 @@ RSpec.describe 'The pages of nodes' do
       expect(text(first)).to include('Rules 1 to 50 of 62', 'show the next rules')
       offset = first.body[/name="offset" value="(\d+)"/, 1]
       last = text(submit('/nodes/web1/inspection', '/nodes/web1/inspection', 'offset' => offset))
+      # They were taken for 0.
+      %w[x -1 1.5 1000000000].each do |wrong|
+        refused = submit('/nodes/web1/inspection', '/nodes/web1/inspection', 'offset' => wrong)
+        expect([refused.status, text(refused)]).to match([400, /the field 'offset' must be a whole number from 0 to/])
+      end
       expect(last).to include('Rules 51 to 62 of 62', 'rule 59').and match(/\A(?!.*next rules)/)
     end
 

@@ -98,6 +98,13 @@ module Simpkv
 
           raise Problem.new(400, "the field '#{name}' must be a text in UTF-8")
         end
+
+        # @param name [String] of a field
+        # @return [Integer] as {Html#number}
+        # @raise [Problem] it is no whole number of this range
+        def number_field(name, default, range)
+          whole(field(name), "the field '#{name}'", default, range)
+        end
       end
     end
   end

@@ -121,11 +121,17 @@ module Simpkv
         # @return [Integer] it; the default if it is empty
         # @raise [Problem] it is no whole number of this range
         def number(name, default, range)
-          text = given(name)
+          whole(given(name), "the parameter '#{name}'", default, range)
+        end
+
+        # @param text [String] that a person has given
+        # @param title [String] what it is, for the message
+        # @return [Integer] it; the default if it is empty
+        # @raise [Problem] it is no whole number of this range
+        def whole(text, title, default, range)
           return default if text.empty?
 
-          Coercion.convert(range, text) ||
-            raise(Problem.new(400, "the parameter '#{name}' must be #{Coercion.needed(range)}"))
+          Coercion.convert(range, text) || raise(Problem.new(400, "#{title} must be #{Coercion.needed(range)}"))
         end
 
         private

@@ -19,8 +19,8 @@ module Simpkv
       # Changes nothing, so that its page is the answer.
       def node_inspect
         at('/nodes/{certname}/inspection')
+        first = number_field('offset', 0, OFFSETS)
         outcome = api.request('POST', node_inspection_path, query: { 'dry_run' => true, 'stored' => true }).data
-        first = field('offset').match?(/\A\d{1,6}\z/) ? field('offset').to_i : 0
         node_view('Inspection', 'node_inspection', **node_stored_inspection,
                   outcome: Rules::Outcome.new(outcome, first))
       end
