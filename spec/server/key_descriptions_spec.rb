@@ -28,7 +28,8 @@ RSpec.describe 'The API of keys without their values' do
     end
 
     it 'says that a key has expired' do
-      client.put(path, 'value' => 1, 'expires' => '2020-01-01T00:00:00Z')
+      client.put(path, 'value' => 1)
+      expire('app1/token')
       expect(client.get("#{path}?values=false").status).to eq(404)
       expect(client.get("#{path}?values=false&expired=true").data).to include('expired' => true)
       expect(client.get('/v1/keys/app1/?values=false&expired=true').data)
@@ -57,7 +58,10 @@ RSpec.describe 'The API of keys without their values' do
       expect(client.put(path, 'version' => -1)).to have_attributes(status: 404, detail: include('no version -1'))
       wrong = [{ 'version' => 0 }, { 'version' => 'x' }, { 'version' => -1, 'value' => 2 }, { 'version' => -101 }]
       expect(wrong.map { |body| client.put(path, body).status }).to all(eq(400))
-      client.put(path, 'value' => 2, 'history' => 1, 'expires' => '2020-01-01T00:00:00Z')
+      client.put(path, 'value' => 2, 'history' => 1)
+      past = client.put(path, 'version' => -1, 'expires' => '2020-01-01T00:00:00Z')
+      expect(past).to have_attributes(status: 400, detail: include('is past'))
+      expire('app1/token')
       expect(client.put(path, 'version' => -1)).to have_attributes(status: 400, detail: include('expired'))
       expect(client.put(path, { 'version' => -1, 'expires_after' => '1d' }, 'If-None-Match' => '*').status).to eq(201)
       expect(client.get(path).data).to include('value' => 1, 'expires' => String)
@@ -75,7 +79,8 @@ RSpec.describe 'The API of keys without their values' do
       expect(page.call('filter=A')).to eq('folders' => ['a'], 'keys' => {})
       expect(page.call('recurse=true&limit=1')['total']).to eq('keys' => 5, 'folders' => 2)
       # A page of names reads the documents of its own keys only, so that it takes all names.
-      client.put('/v1/keys/y1', 'value' => 1, 'expires' => '2020-01-01T00:00:00Z')
+      client.put('/v1/keys/y1', 'value' => 1)
+      expire('y1')
       names = ->(query) { page.call("expired=true&errors=return&#{query}") }
       expect(names.call('limit=3')).to eq('folders' => %w[a b], 'keys' => { 'x1' => {} }, 'errors' => {},
                                           'total' => { 'keys' => 4, 'folders' => 2 })

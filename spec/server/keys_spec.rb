@@ -95,7 +95,8 @@ RSpec.describe 'The API of keys' do
       expect(client.get(path).data).to include('value' => 'new', 'expires' => String, 'stored_at' => String)
       expect(client.get("#{path}?version=-1").data['value']).to eq('old')
       expect(client.get("#{path}?version=-2").status).to eq(404)
-      client.put(path, 'value' => 'gone', 'expires' => '2020-01-01T00:00:00Z')
+      client.put(path, 'value' => 'gone', 'expires' => '2126-01-01T00:00:00Z')
+      expire(path.delete_prefix('/v1/keys/'))
       expect(client.get(path)).to have_attributes(status: 404, detail: include('expired at 2020-01-01'))
       expect(client.get("#{path}?expired=true").data['value']).to eq('gone')
       expect(client.put(path, { 'value' => 'again' }, 'If-None-Match' => '*').status).to eq(201)
@@ -130,7 +131,9 @@ RSpec.describe 'The API of keys' do
     it 'refuses a body that is wrong, and says which member' do
       { { 'value' => nil } => 'value', { 'values' => 1 } => "unknown member 'values'", '{' => 'not JSON',
         { 'value' => 1, 'metadata' => 1 } => 'metadata', { 'value' => 'é', 'encoding' => 'base64' } => 'base64',
-        { 'value' => 1, 'expires' => 'soon' } => 'expires', { 'value' => 1, 'history' => 101 } => 'history',
+        { 'value' => 1, 'expires' => 'soon' } => 'expires', { 'value' => 1, 'expires_after' => 0 } => 'expires_after',
+        { 'value' => 1, 'expires' => '2020-01-01T00:00:00Z' } => 'expires: 2020-01-01T00:00:00Z is past',
+        { 'value' => 1, 'history' => 101 } => 'history',
         { 'value' => 1, 'encoding' => 'rot13' } => 'encoding' }.each do |body, why|
         expect(client.put(path, body)).to have_attributes(status: 400, detail: include(why))
       end

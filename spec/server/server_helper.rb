@@ -21,6 +21,12 @@ RSpec.shared_context 'with the configuration of a service' do
   def make_estate
     Simpkv::Estate.new(options).make
   end
+
+  # Lets a key of the environment production expire, as time does.
+  def expire(name)
+    place = "environments/production/#{name}"
+    store.put(place, JSON.generate(JSON.parse(store.get(place)).merge('expires' => '2020-01-01T00:00:00Z')))
+  end
 end
 
 # A service for each example.

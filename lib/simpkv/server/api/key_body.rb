@@ -63,7 +63,7 @@ module Simpkv
 
           def times(body)
             after = option(body, 'expires_after', :lifetime)
-            expires = body['expires'] && time(body['expires'])
+            expires = body['expires'] && future(body['expires'])
             raise Problem.new(400, 'expires and expires_after exclude each other') if after && expires
 
             { expires_after: after, expires: expires }
@@ -101,6 +101,16 @@ module Simpkv
 
             value = Coercion.convert(type, body[name])
             value.nil? ? raise(Problem.new(400, "#{name}: it must be #{Coercion.needed(type)}")) : value
+          end
+
+          # Nobody means a key that readers never see. `expires_after` is more than 0 for functions, resources and the
+          # command, too.
+          def future(text)
+            time = time(text)
+            return time if time > Versions.now
+
+            raise Problem.new(400, "expires: #{text} is past: a key that has expired is missing for manifests. " \
+                                   'Nothing was stored')
           end
 
           def time(text)

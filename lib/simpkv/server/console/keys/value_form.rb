@@ -94,23 +94,10 @@ module Simpkv
             text = expires.strip
             return {} if text.empty?
 
-            return { 'expires_after' => text } if Coercion.convert(:lifetime, text)
-
-            refuse_past(text)
-            { 'expires' => text }
+            Coercion.convert(:lifetime, text) ? { 'expires_after' => text } : { 'expires' => text }
           end
 
           private
-
-          # The API refuses what is no time.
-          def refuse_past(text)
-            return unless Versions.utc(text) <= Time.now
-
-            raise Problem.new(400, "#{text} is past: a key that has expired is missing for manifests. Nothing was " \
-                                   'stored')
-          rescue MalformedError
-            nil
-          end
 
           # A form that hides the value begins with an empty field: nobody means an empty value by that.
           def entered_value
