@@ -56,6 +56,17 @@ class SimpkvTask
     { 'key' => @parameters['key'], **document.slice(*TIMES, 'warnings'), '_sensitive' => document }
   end
 
+  def stat
+    key = @parameters['key']
+    document = done(simpkv('get', options('expired' => '--expired'), key))
+    # The log lists the current value, too.
+    versions = simpkv('log', options({}), key)
+    done(versions) unless versions.code.zero? && versions.data.is_a?(Array)
+    text = document['value'].is_a?(String) && !document['encoding']
+    { 'key' => key, 'text' => text, 'sensitive' => document.fetch('sensitive', false),
+      'earlier' => versions.data.length - 1, **document.slice(*TIMES, 'warnings') }
+  end
+
   def put
     text, kind = value
     return present if noop?
@@ -121,11 +132,17 @@ class SimpkvTask
   # @return [Array(String, Array<String>)] the value as the command reads it, and the options that say what it is
   def value
     given, length, base64 = @parameters.values_at('value', 'generate', 'base64')
-    raise Failure.new("either 'value' or 'generate' is needed", 64) if given.nil? == length.nil?
-    return [SecureRandom.alphanumeric(length), []] if length
-    return [given.is_a?(String) ? given : JSON.generate(given), given.is_a?(String) ? [] : ['--json']] unless base64
+    raise Failure.new("give either 'value' or 'generate', not both", 64) if given.nil? == length.nil?
+    raise Failure.new("'base64' describes 'value', and there is none", 64) if length && base64
+    return [bytes(given), ['--binary']] if base64
+    return [given, []] if given.is_a?(String)
 
-    [given.unpack1('m0'), ['--binary']]
+    length ? [SecureRandom.alphanumeric(length), []] : [JSON.generate(given), ['--json']]
+  end
+
+  # @return [String] of a value in Base64
+  def bytes(given)
+    given.unpack1('m0')
   rescue ArgumentError, NoMethodError
     raise Failure.new("'value' is not Base64, as 'base64' says", 65), cause: nil
   end
@@ -169,6 +186,8 @@ class SimpkvTask
   # @return [Outcome]
   def simpkv(command, options, *operands, input: '')
     words = [command, '--output', 'json', *options, '--', *operands]
+    raise Failure.new('a parameter contains a NUL character', 64) if words.any? { |word| word.include?("\0") }
+
     out, err, status = Open3.capture3('simpkv', *words, stdin_data: input, binmode: true)
     messages = err.force_encoding(Encoding::UTF_8).scrub.lines(chomp: true).map { |line| line.delete_prefix('simpkv: ') }
     Outcome.new(parsed(out), messages, status.exitstatus || (128 + status.termsig))

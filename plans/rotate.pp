@@ -23,7 +23,7 @@
 # @param length
 #   The number of letters and digits of the new value.
 # @param sensitive
-#   True: manifests get the value as Sensitive.
+#   True: manifests get the value as Sensitive; false: they do not; without it, as they got the old value.
 # @param expires_after
 #   The new value expires after that time. A value that expires needs it.
 # @param resume
@@ -43,13 +43,13 @@ plan simpkv::rotate(
   TargetSpec          $services,
   TargetSpec          $clients       = [],
   Integer[8, 1000]    $length        = 32,
-  Boolean             $sensitive     = true,
+  Optional[Boolean]   $sensitive     = undef,
   Optional[String[1]] $expires_after = undef,
   Boolean             $resume        = false,
   Optional[String[1]] $environment   = undef,
   Boolean             $global        = false,
   Optional[String[1]] $backend       = undef,
-  String[1]           $agent         = 'PATH=$PATH:/opt/puppetlabs/bin; puppet agent --test; [ $? -eq 0 ] || [ $? -eq 2 ]',
+  String[1]           $agent         = 'PATH=$PATH:/opt/puppetlabs/bin; puppet agent --test; case $? in 0|2) ;; *) exit 1 ;; esac',
 ) {
   $place = { 'key' => $key, 'environment' => $environment, 'global' => $global, 'backend' => $backend }
   $found = get_targets($store)
@@ -60,20 +60,18 @@ plan simpkv::rotate(
     fail_plan('services has no target: nobody would accept the new value', 'simpkv/usage')
   }
 
-  # Any other error than a missing version ends the plan.
-  $current = run_task('simpkv::get', $found, "Read ${key}", $place).first
-  $earlier = run_task('simpkv::get', $found, "Look for an earlier value of ${key}",
-    $place + { 'version' => -1, 'expired' => true, '_catch_errors' => true }).first
-  unless $earlier.ok or $earlier.error.kind == 'simpkv/not-found' {
-    fail_plan($earlier.error)
-  }
+  $current = run_task('simpkv::stat', $found, "Look at ${key}", $place).first
+  $unfinished = $current['earlier'] > 0
 
-  if $resume and !$earlier.ok {
+  if $resume and !$unfinished {
     fail_plan("'${key}' has no earlier value: there is no rotation to resume", 'simpkv/usage')
   }
-  if !$resume and $earlier.ok {
+  if !$resume and $unfinished {
     fail_plan("'${key}' has an earlier value: finish its rotation with resume=true, or remove it with simpkv::forget",
       'simpkv/unfinished')
+  }
+  if !$resume and !$current['text'] {
+    fail_plan("the value of '${key}' is not text: random letters and digits cannot replace it", 'simpkv/usage')
   }
   if !$resume and $current['expires'] and !$expires_after {
     fail_plan("'${key}' expires: say with expires_after when the new value does", 'simpkv/usage')

@@ -10,10 +10,17 @@ RSpec.describe 'The plan simpkv::rotate' do
       simpkv log app1/db_password -o json | grep -c version >> #{@project.root}/agents
       [ "$(grep -c . #{@project.root}/agents)" != "$(cat #{@project.root}/failing)" ]
     SHELL
+    # An agent ends with 2 after a run with changes, and with 0 after one without.
+    @project.write_command('puppet', <<~SHELL)
+      [ "$*" = 'agent --test' ] && agent || exit 1
+      exit $(($(grep -c . #{@project.root}/agents) % 2 * 2))
+    SHELL
   end
   after(:all) { @project&.close }
 
-  before { @project.simpkv('put', 'app1/db_password', '--metadata', '{"owner": "dba"}', 'pl4nted-old') }
+  before do
+    @project.simpkv('put', 'app1/db_password', '--no-sensitive', '--metadata', '{"owner": "dba"}', 'pl4nted-old')
+  end
 
   include PageCommands
 
@@ -23,7 +30,7 @@ RSpec.describe 'The plan simpkv::rotate' do
   def rotate(*more)
     command, = commands('bolt-and-deferred.md', 'The plan simpkv::rotate').lines
     words = command.split.drop(1).map { |word| word.sub(/\A(store|services|clients)=.*/, '\1=localhost') }
-    @project.bolt(*words, 'agent=agent', *more)
+    @project.bolt(*words, *more)
   end
 
   # Lets the agent fail that runs as number `run` since the last call of #agents; 0 for none.
@@ -57,6 +64,15 @@ RSpec.describe 'The plan simpkv::rotate' do
     expect(@project.log).not_to match(/pl4nted-|#{new}/)
   end
 
+  it 'replaces text only, and keeps it a Sensitive or plain' do
+    fail_agent(0)
+    @project.simpkv('put', 'app1/db_password', '--json', '{"user": "pl4nted-user"}')
+    expect(rotate).to include('kind' => 'simpkv/usage', 'msg' => /is not text/)
+    @project.simpkv('put', 'app1/db_password', '--sensitive', '--chomp', '-', input: 'pl4nted-old')
+    expect([rotate, agents]).to match([include('services' => 1), [2, 2, 1]])
+    expect(@project.simpkv('get', 'app1/db_password', '-o', 'json')).to include('"sensitive": true')
+  end
+
   it 'is refused if another plan has begun meanwhile, and the value that clients use is kept' do
     real = "#{@project.root}/bin/simpkv"
     File.rename(real, "#{real}-real")
@@ -72,8 +88,9 @@ RSpec.describe 'The plan simpkv::rotate' do
 
   it 'says which services may still accept the old value, if their agents fail in the end' do
     fail_agent(3)
-    expect(rotate).to include('kind' => 'simpkv/unfinished', 'msg' => /localhost may still accept it: run their agents/,
-                              'details' => include('step' => 'end'))
+    expect(rotate('agent=agent'))
+      .to include('kind' => 'simpkv/unfinished', 'msg' => /localhost may still accept it: run their agents/,
+                  'details' => include('step' => 'end'))
     expect(agents).to eq([2, 2, 1])
     expect(rotate('resume=true')).to include('msg' => /there is no rotation to resume/)
   end

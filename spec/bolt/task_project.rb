@@ -35,8 +35,8 @@ class TaskProject
   end
 
   # @return [String] what the command prints
-  def simpkv(*arguments)
-    output, status = Open3.capture2(environment, "#{root}/bin/simpkv", *arguments)
+  def simpkv(*arguments, input: '')
+    output, status = Open3.capture2(environment, "#{root}/bin/simpkv", *arguments, stdin_data: input)
     raise "simpkv #{arguments.first} failed" unless status.success?
 
     output

@@ -20,6 +20,8 @@ RSpec.describe 'A task of Bolt' do
         'refused' => ['put', { 'key' => 'plan', 'value' => $value.unwrap }],
         'get'     => ['get', { 'key' => 'plan/token' }],
         'shown'   => ['get', { 'key' => 'plan/data', 'show' => true }],
+        'stat'    => ['stat', { 'key' => 'plan/token' }],
+        'known'   => ['stat', { 'key' => 'plan/made' }],
         'missing' => ['get', { 'key' => '--help' }],
         'list'    => ['list', { 'folder' => 'plan', 'long' => true }],
         'doctor'  => ['doctor', { '_noop' => true }],
@@ -69,6 +71,11 @@ RSpec.describe 'A task of Bolt' do
     expect([@results.to_json, @project.log]).to all(satisfy { |text| !text.include?('pl4nted-') })
   end
 
+  it 'tells what is known of a key without its value and metadata' do
+    expect(result('stat')).to eq('key' => 'plan/token', 'text' => true, 'sensitive' => true, 'earlier' => 0)
+    expect(result('known')).to include('sensitive' => false, 'expires' => /\A\d{4}-/)
+  end
+
   it 'shows a value if that is wanted' do
     expect(result('shown')).to eq('value' => { 'ports' => [80, 443] }, 'metadata' => {})
   end
@@ -110,10 +117,12 @@ RSpec.describe 'A task of Bolt' do
     end
   end
 
-  it 'fails if the machine has no command simpkv' do
-    result, code = target('list', {})
-    expect(result['_error']).to include('kind' => 'simpkv/not-installed', 'details' => { 'exitcode' => 127 })
-    expect(code).to eq(127)
+  it 'fails if the machine has no command simpkv, or no Ruby' do
+    missing = { '_error' => include('kind' => 'simpkv/not-installed', 'details' => { 'exitcode' => 127 }) }
+    expect(target('list', {})).to match([missing, 127])
+    script = File.read("#{Bolt::MODULE}/tasks/run.sh").sub(/^PATH=.*/, 'PATH=/nowhere')
+    output, status = Open3.capture2('/bin/sh', stdin_data: script)
+    expect([JSON.parse(output), status.exitstatus]).to match([missing, 127])
   end
 
   it 'fails if the command prints no JSON, or is killed, and shows none of its output' do
@@ -138,8 +147,12 @@ RSpec.describe 'A task of Bolt' do
     expect(with_command("echo '#{JSON.generate(state)}'; exit 1", 'status')).to eq([state, 0])
   end
 
-  it 'refuses a put of nothing, and of what is not Base64' do
-    expect(target('put', { 'key' => 'k' })).to match([{ '_error' => include('kind' => 'simpkv/usage') }, 64])
+  it 'refuses a put of nothing, of two values, of what is not Base64, and a NUL' do
+    [{}, { 'value' => 'v', 'generate' => 8 }, { 'generate' => 8, 'base64' => true }, { 'key' => "k\0", 'value' => 'v' }]
+      .each do |parameters|
+        expect(target('put', { 'key' => 'k' }.merge(parameters)))
+          .to match([{ '_error' => include('kind' => 'simpkv/usage') }, 64])
+      end
     expect(target('put', { 'key' => 'k', 'value' => 'pl4nted-?', 'base64' => true }))
       .to eq([{ '_error' => { 'kind' => 'simpkv/data', 'msg' => "'value' is not Base64, as 'base64' says",
                               'details' => { 'exitcode' => 65 } } }, 65])

@@ -44,6 +44,7 @@ RSpec.describe 'simpkv' do
 
     it 'names the option' do
       expect(failure('get', '--bogus', 'a')).to match([64, /invalid option: --bogus \(simpkv get --help\)/])
+      expect(failure('stat', '--version', 'a')).to match([64, /invalid option: --version \(simpkv stat --help\)/])
       expect(failure('get', 'a', '-o', 'xml'))
         .to match([64, /invalid argument: -o xml: expected table, json or yaml \(simpkv get --help/])
       expect(failure('get', 'a', '--output=xml'))

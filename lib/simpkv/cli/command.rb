@@ -12,9 +12,12 @@ module Simpkv
     # the man page) and EXAMPLES ({command line => effect}). It defines its own options in `define`, and does its work
     # in `run`. {Group} finds it by the name of its file. The constant HIDDEN keeps it out of the list of commands.
     class Command
-      # A parser that completes `--out` to `--output`, but not `-f` to an option that begins with f.
+      # A parser that completes `--out` to `--output`, but not `-f` to an option that begins with f. It has none of the
+      # options that OptionParser adds, such as a `--version` of its own.
       class Parser < OptionParser
         private
+
+        def add_officious; end
 
         def complete(type, option, *)
           raise InvalidOption, option if type == :long && option.length == 1
