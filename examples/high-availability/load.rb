@@ -75,5 +75,5 @@ lost = nil
 
   sleep 0.25
 end
-puts "acknowledged and lost: #{lost.join(' and ')}"
+puts "of the writes that succeeded, ldap1 lacks #{lost.first}, and ldap2 lacks #{lost.last}"
 exit(counts['reads failed'].zero? && counts['writes failed'].positive? && lost.sum.zero? ? 0 : 70)

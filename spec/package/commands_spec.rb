@@ -114,7 +114,7 @@ RSpec.describe 'bin/demo' do
       killed, moved, = said.split(/^== /).drop(3)
       expect(killed).to match(/the same password.*put app1.color blue.*connection refused.*exit code 69/m)
       expect(moved).to include("write_uri: ldap2\nsimpkv put app1/color blue\n")
-      expect(said).to match(/reads: +[1-9]\d+, failed: 0$.*acknowledged and lost: 0 and 0$/m)
+      expect(said).to match(/reads: +[1-9]\d+, failed: 0$.*succeeded, ldap1 lacks 0, and ldap2 lacks 0$/m)
       expect(said).to match(/ok +replication: ldap2 has the \d+ keys of ldap1$/)
       expect(said).to include('Both servers are stopped.')
       expect(Dir.children(folder)).to eq([])
