@@ -111,6 +111,13 @@ void skv_watch_start_list(skv_ldap_watch *w)
     w->list = (skv_ldap_search_state){.dn = w->dn, .scope = LDAP_SCOPE_SUBTREE, .attributes = skv_watch_attributes(w)};
 }
 
+/* The last page has a cookie as well, an empty one: the next list would forget it. */
+static void finish_list(skv_ldap_watch *w)
+{
+    skv_ldap_search_end(&w->call, &w->list);
+    finish_refresh(w);
+}
+
 /* Takes the next entry of a list. Returns false if it did not come in time. */
 bool skv_watch_list_entry(skv_ldap_watch *w)
 {
@@ -138,7 +145,7 @@ bool skv_watch_list_entry(skv_ldap_watch *w)
     if (call->reply->status != SKV_OK && call->reply->status != SKV_INTERRUPTED)
         skv_watch_take_failure(w);
     else if (w->list.over)
-        finish_refresh(w);
+        finish_list(w);
     return skv_now_ns() < deadline->end_ns;
 }
 

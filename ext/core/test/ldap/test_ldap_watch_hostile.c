@@ -18,8 +18,11 @@
 #define UUID "0123456789abcdef"
 #define REFRESHED "\xa2\x00"
 
-/* The requests of a watch, in their order. */
-enum { BIND = 1, ROOT_DSE, KIND, SEARCH };
+#define CHANGE "\x30\x03\x0a\x01\x01" /* added */
+#define LAST_PAGE "\x30\x05\x02\x01\x00\x04\x00"
+
+/* The requests of a watch, in their order. A persistent search has a list beside it. */
+enum { BIND = 1, ROOT_DSE, KIND, SEARCH, LIST };
 
 static char socket_path[64];
 static int listener;
@@ -56,16 +59,28 @@ static void add_info(const char *value, size_t len)
                (ber_len_t)len);
 }
 
-/* The responses before those to the search. */
-static void begin_responses(void)
+/* The responses before those to the search, of a server with these controls. */
+static void begin_responses_with(const char *control, const char *other)
 {
     responses = ber_alloc_t(LBER_USE_DER);
     add_result(BIND, LDAP_RES_BIND, LDAP_SUCCESS);
-    ber_printf(responses, "{it{s{{s[s]}}}}", ROOT_DSE, LDAP_RES_SEARCH_ENTRY, "", "supportedControl",
-               LDAP_CONTROL_SYNC);
+    ber_printf(responses, "{it{s{{s[ss]}}}}", ROOT_DSE, LDAP_RES_SEARCH_ENTRY, "", "supportedControl", control, other);
     add_result(ROOT_DSE, LDAP_RES_SEARCH_RESULT, LDAP_SUCCESS);
     ber_printf(responses, "{it{s{}}}", KIND, LDAP_RES_SEARCH_ENTRY, FOLDER_DN);
     add_result(KIND, LDAP_RES_SEARCH_RESULT, LDAP_SUCCESS);
+}
+
+static void begin_responses(void)
+{
+    begin_responses_with(LDAP_CONTROL_SYNC, LDAP_CONTROL_ASSERT);
+}
+
+/* A list of one page, with a key. */
+static void list(int id)
+{
+    ber_printf(responses, "{it{s{}}}", id, LDAP_RES_SEARCH_ENTRY, KEY_DN);
+    ber_printf(responses, "{it{ess}t{{so}}}", id, LDAP_RES_SEARCH_RESULT, LDAP_SUCCESS, "", "", 0xa0U,
+               LDAP_CONTROL_PAGEDRESULTS, LAST_PAGE, (ber_len_t)7);
 }
 
 static void refresh(void)
@@ -196,6 +211,16 @@ static void a_change_without_its_number_keeps_the_cookie(void)
     CHECK_STR(cookie, expected);
 }
 
+/* The list is a second after the search. */
+static void a_persistent_search_tells_changes_after_a_list(void)
+{
+    begin_responses_with(LDAP_CONTROL_PERSIST_REQUEST, LDAP_CONTROL_PAGEDRESULTS);
+    list(LIST);
+    add_entry("simpkvKey=new," FOLDER_DN, LDAP_CONTROL_PERSIST_ENTRY_CHANGE_NOTICE, CHANGE, 5);
+    add_entry("simpkvKey=bad," FOLDER_DN, LDAP_CONTROL_PERSIST_ENTRY_CHANGE_NOTICE, CHANGE, 4);
+    expect_malformed("c pnew ");
+}
+
 static void a_server_that_refuses_the_search_is_an_error(void)
 {
     begin_responses();
@@ -220,6 +245,7 @@ int main(void)
         changes_before_a_malformed_message_are_told();
         foreign_entries_are_left_out();
         a_change_without_its_number_keeps_the_cookie();
+        a_persistent_search_tells_changes_after_a_list();
         a_server_that_refuses_the_search_is_an_error();
         skv_close(store);
         close(listener);
