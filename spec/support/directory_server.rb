@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'open3'
+require 'socket'
 require 'tmpdir'
 require_relative 'certificates'
 require_relative 'ports'
@@ -127,7 +128,7 @@ class DirectoryServer
   def launch
     RUNNING << self unless RUNNING.include?(self)
     run_process(*('eatmydata' unless @durable), *command, output: output_file) do
-      system('ldapwhoami', *as_root, %i[out err] => File::NULL)
+      listens? && system('ldapwhoami', *as_root, %i[out err] => File::NULL)
     end
   end
 
@@ -205,6 +206,15 @@ class DirectoryServer
 
   def socket
     File.join(@folder, 'ldapi')
+  end
+
+  # Starting a program from RSpec, which is large, takes longer than this.
+  #
+  # @return [Boolean] whether the server accepts connections, before it may answer
+  def listens?
+    UNIXSocket.open(socket) { true }
+  rescue Errno::ENOENT, Errno::ECONNREFUSED
+    false
   end
 
   # The file that receives the server's output.
