@@ -47,7 +47,7 @@ RSpec.describe 'docs/backup.md' do
 
     def write_programs
       @programs = File.join(folder, 'bin').tap { |name| Dir.mkdir(name) }
-      program('simpkv', "exec #{RbConfig.ruby} #{Command::EXECUTABLE} \"$@\"")
+      File.write(File.join(@programs, 'simpkv'), Unbundled::SCRIPT, perm: 0o755)
     end
 
     def program(name, text)

@@ -44,8 +44,8 @@ module OnTerminal
   # @param answers [Array<String>] what is typed
   # @return [Array(String, Integer)] all that the terminal shows, and the exit code
   def on_terminal(*arguments, answers: [], environment: {})
-    environment = { 'SIMPKV_CONFIG' => config }.merge(environment)
-    PTY.spawn(environment, RbConfig.ruby, Command::EXECUTABLE, *arguments, chdir: folder) do |output, input, pid|
+    environment = Unbundled::VARIABLES.merge('SIMPKV_CONFIG' => config).merge(environment)
+    PTY.spawn(environment, *Unbundled::SIMPKV, *arguments, chdir: folder) do |output, input, pid|
       answers.each { |answer| input.puts(answer) }
       shown = +''
       begin

@@ -42,7 +42,7 @@ RSpec.describe 'simpkv completion' do
   # Examples only read, so they share one folder.
   before(:context) do
     @folder = Dir.mktmpdir('completion')
-    write('bin/simpkv', "#!/bin/sh\nexec #{RbConfig.ruby} #{Command::EXECUTABLE} \"$@\"\n", 0o755)
+    write('bin/simpkv', Unbundled::SCRIPT, 0o755)
     backends = %w[default default2].to_h do |name|
       [name, { 'type' => 'file', 'id' => name, 'root_path' => File.join(@folder, 'keys', name) }]
     end

@@ -243,7 +243,7 @@ RSpec.describe 'simpkv' do
   # @return [Array(String, String)] what comes out of a shell's command line, and what is complained of
   def shell(line)
     out, err, = Open3.capture3({ 'SIMPKV_CONFIG' => config }, 'bash', '-c',
-                               line.gsub('simpkv', "#{RbConfig.ruby} #{Command::EXECUTABLE}"), chdir: folder)
+                               line.gsub('simpkv', Unbundled::COMMAND.join(' ')), chdir: folder)
     [out, err]
   end
 

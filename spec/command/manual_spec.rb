@@ -62,13 +62,13 @@ RSpec.describe 'The manual of simpkv' do
   it 'is roff if the program man is missing' do
     bin = File.join(folder, 'bin')
     FileUtils.mkdir(bin)
-    expect(simpkv!('man', environment: { 'PATH' => bin, 'RUBYOPT' => nil })).to eq(File.binread(page))
+    expect(simpkv!('man', environment: { 'PATH' => bin })).to eq(File.binread(page))
   end
 
   it 'is shown in a pager on a terminal' do
     File.write(File.join(folder, 'pager'), "#!/bin/sh\ngrep -c SIMPKV\n")
     File.chmod(0o755, File.join(folder, 'pager'))
-    PTY.spawn({ 'MANPAGER' => './pager' }, RbConfig.ruby, Command::EXECUTABLE, 'man', chdir: folder) do |output, _, pid|
+    PTY.spawn({ 'MANPAGER' => './pager' }, *Unbundled::COMMAND, 'man', chdir: folder) do |output, _, pid|
       expect(output.gets).to match(/\A\d+\r\n\z/)
       Process.wait(pid)
     end

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative '../support/another_ruby'
 require_relative 'command_helper'
 
 # The options come from Hiera through the real `puppet lookup`, with a configuration of this spec.
@@ -34,16 +35,15 @@ RSpec.describe 'simpkv --from-puppet' do
       echo "$@" > #{folder}/asked
       command=$1
       shift
-      RUBYOPT='#{ENV.fetch('RUBYOPT', '')}' exec #{RbConfig.ruby} #{Gem.bin_path('openvox', 'puppet')} "$command" --confdir #{folder}/conf \\
+      exec #{AnotherRuby.command(Gem.bin_path('openvox', 'puppet')).join(' ')} "$command" --confdir #{folder}/conf \\
         --vardir #{folder}/var --codedir #{folder}/code --facts #{folder}/facts.yaml "$@"
     SHELL
     File.write(File.join(folder, 'facts.yaml'), "kernel: Linux\n")
     File.chmod(0o755, File.join(folder, 'bin/puppet'))
   end
 
-  # Runs without Bundler, which would put another puppet first.
   def from_puppet(*arguments)
-    simpkv('--from-puppet', *arguments, environment: { 'PATH' => path, 'RUBYOPT' => nil })
+    simpkv('--from-puppet', *arguments, environment: { 'PATH' => path })
   end
 
   it 'stores keys in the place of manifests' do
@@ -73,7 +73,7 @@ RSpec.describe 'simpkv --from-puppet' do
   end
 
   it 'reports a missing puppet' do
-    without = { 'PATH' => File.join(folder, 'nothing'), 'RUBYOPT' => nil }
+    without = { 'PATH' => File.join(folder, 'nothing') }
     outcome = simpkv('--from-puppet', 'ls', environment: without)
     expect([outcome.code, outcome.err]).to match([78, /there is no puppet: put it on the PATH, or use --config/])
   end

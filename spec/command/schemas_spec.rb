@@ -173,7 +173,7 @@ RSpec.describe 'docs/schemas' do
       run('web1')
       write('site/globals/broken', 'no document')
       script = commands('schemas/README.md', 'How to check an output').gsub('docs/schemas', CommandSchemas::FOLDER)
-      script.gsub!(/^simpkv/, "#{RbConfig.ruby} #{Command::EXECUTABLE}")
+      script.gsub!(/^simpkv/, Unbundled::COMMAND.join(' '))
       output, status = Open3.capture2e({ 'SIMPKV_CONFIG' => config }, 'sh', '-euc', script, chdir: folder)
       expect([output, status.exitstatus]).to match([%r{^key 'globals/broken': restore it from a backup}, 0])
     end

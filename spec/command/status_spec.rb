@@ -310,7 +310,7 @@ RSpec.describe 'simpkv status' do
   end
 
   it 'repeats with --watch in blocks until Ctrl-C' do
-    command = [{ 'SIMPKV_CONFIG' => config }, RbConfig.ruby, Command::EXECUTABLE, 'status', '--watch', '0.1']
+    command = [{ 'SIMPKV_CONFIG' => config }, *Unbundled::COMMAND, 'status', '--watch', '0.1']
     IO.popen(command) do |io|
       2.times { expect(io.each_line.find { |line| line.start_with?('ok at ') }).to be_a(String) }
       Process.kill('INT', io.pid)
@@ -320,7 +320,7 @@ RSpec.describe 'simpkv status' do
   end
 
   it 'redraws a terminal with --watch' do
-    command = [{ 'SIMPKV_CONFIG' => config }, RbConfig.ruby, Command::EXECUTABLE, 'status', '--watch', '0.1']
+    command = [{ 'SIMPKV_CONFIG' => config }, *Unbundled::COMMAND, 'status', '--watch', '0.1']
     PTY.spawn(*command) do |out, input, pid|
       shown = +''
       shown << out.readpartial(4096) until shown.scan("\e[H\e[2Jok at ").length > 1

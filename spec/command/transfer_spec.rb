@@ -441,8 +441,8 @@ RSpec.describe 'moving keys' do
 
     it 'shows a bar with rate and time left on a terminal' do
       config
-      PTY.spawn({ 'SIMPKV_CONFIG' => config }, RbConfig.ruby, Command::EXECUTABLE, 'copy', 'default', 'other',
-                chdir: folder) do |reader, _, pid|
+      command = [{ 'SIMPKV_CONFIG' => config }, *Unbundled::COMMAND, 'copy', 'default', 'other']
+      PTY.spawn(*command, chdir: folder) do |reader, _, pid|
         shown = +''
         begin
           loop { shown << reader.readpartial(4096) }

@@ -95,8 +95,7 @@ RSpec.describe 'The connections of the service' do
       options = { 'backends' => { 'default' => { 'type' => 'file', 'id' => 'x', 'root_path' => folder } },
                   'server' => { 'max_connections' => 500, 'bind' => ["unix://#{folder}/socket"] } }
       File.write(file, options.to_yaml)
-      out, status = Open3.capture2e('prlimit', '--nofile=1000:1000', RbConfig.ruby, Command::EXECUTABLE, 'serve', '-c',
-                                    file)
+      out, status = Open3.capture2e('prlimit', '--nofile=1000:1000', *Unbundled::COMMAND, 'serve', '-c', file)
       expect([out, status.exitstatus]).to match([include("'max_connections'", '1200 open files', 'LimitNOFILE'), 78])
     end
   end

@@ -242,7 +242,7 @@ RSpec.describe 'The rights of callers' do
         { 'bin' => [] } => "did you mean 'bind'" }.each do |wrong, why|
         file = File.join(@root, 'wrong.yaml')
         File.write(file, { 'backends' => backends, 'server' => wrong }.to_yaml)
-        out, status = Open3.capture2e(RbConfig.ruby, Command::EXECUTABLE, 'serve', '-c', file)
+        out, status = Open3.capture2e(*Unbundled::COMMAND, 'serve', '-c', file)
         expect([out, status.exitstatus]).to match([include(why), 78])
       end
     end

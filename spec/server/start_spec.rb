@@ -23,7 +23,7 @@ RSpec.describe 'The start of the service' do
 
   # @return [Array(String, Integer)] the output and the exit code of a service that cannot start
   def start_on(path)
-    Open3.capture2e(RbConfig.ruby, Command::EXECUTABLE, 'serve', '-c', service.configuration, '--bind',
+    Open3.capture2e(*Unbundled::COMMAND, 'serve', '-c', service.configuration, '--bind',
                     "unix://#{path}").then { |out, status| [out, status.exitstatus] }
   end
 

@@ -2,12 +2,12 @@
 
 require 'json'
 require 'open3'
-require 'rbconfig'
 require 'simpkv/cli/commands'
 require 'tempfile'
 require 'tmpdir'
 require 'yaml'
 require_relative 'command_schemas'
+require_relative 'unbundled'
 
 # Runs the command `simpkv` with a configuration file for each example.
 #
@@ -52,8 +52,6 @@ end
 
 # See above.
 module Command
-  EXECUTABLE = File.expand_path('../../exe/simpkv', __dir__)
-
   # The variables that the command itself reads.
   VARIABLES = %w[SIMPKV_CONFIG SIMPKV_NOW EDITOR VISUAL TMPDIR].freeze
 
@@ -64,8 +62,8 @@ module Command
   # @param out [String, nil] a file for what it prints
   # @yieldparam pid [Integer] while it runs
   def self.run(arguments, input, environment, folder, out: nil)
-    command = [environment, RbConfig.ruby, EXECUTABLE, *arguments]
-    command = [environment, 'sh', '-c', "exec \"$0\" \"$@\" > #{out}", *command.drop(1)] if out
+    command = [Unbundled::VARIABLES.merge(environment), *Unbundled::SIMPKV, *arguments]
+    command.insert(1, 'sh', '-c', "exec \"$0\" \"$@\" > #{out}") if out
     Open3.popen3(*command, chdir: folder) do |stdin, stdout, stderr, waiter|
       readers = [stdout, stderr].map { |stream| Thread.new { stream.binmode.read } }
       write(stdin, input)

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 require 'open3'
-require 'rbconfig'
 require 'tmpdir'
+require_relative 'unbundled'
 
 # A page of docs/, whose blocks of code examples use as readers do, so that the page stays true.
 class Page
@@ -19,8 +19,7 @@ class Page
   # @raise [RuntimeError]
   def self.shell(script, environment = {})
     Dir.mktmpdir('page') do |folder|
-      program = "#!/bin/sh\nexec #{RbConfig.ruby} #{File.expand_path('../../exe/simpkv', __dir__)} \"$@\"\n"
-      File.write(File.join(folder, 'simpkv'), program, perm: 0o755)
+      File.write(File.join(folder, 'simpkv'), Unbundled::SCRIPT, perm: 0o755)
       path = { 'PATH' => "#{folder}:#{ENV.fetch('PATH')}" }
       output, status = Open3.capture2e(path.merge(environment), 'sh', '-euc', script, chdir: folder)
       status.success? ? output : raise("#{script}#{output}")

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-require 'rbconfig'
 require 'tmpdir'
 require 'yaml'
 require_relative 'server_process'
 require_relative 'service_client'
+require_relative 'unbundled'
 
 # The service `simpkv serve`, as a process of its own.
 #
@@ -13,11 +13,6 @@ class Service
   include ServerProcess
 
   START_SECONDS = 60
-  # Without Bundler, as on the machine of a site.
-  UNBUNDLED = ENV.keys.grep(/\A(BUNDLE|RUBYOPT|RUBYLIB)/).to_h { |name| [name, nil] }
-                 .merge('GEM_PATH' => Gem.path.join(File::PATH_SEPARATOR)).freeze
-  COMMAND = [RbConfig.ruby, File.expand_path('../../exe/simpkv', __dir__), 'serve'].freeze
-  private_constant :COMMAND, :UNBUNDLED
 
   # @param options [Hash] of the configuration file
   # @param arguments [Array<String>] of the command
@@ -25,7 +20,7 @@ class Service
   def initialize(options, *arguments, env: {})
     @folder = Dir.mktmpdir('service')
     @arguments = arguments
-    @env = UNBUNDLED.merge(env)
+    @env = Unbundled::VARIABLES.merge(env)
     configure(options)
   end
 
@@ -50,7 +45,7 @@ class Service
   def start
     File.write(log_file, '')
     binds = ['--bind', "unix://#{socket}", *@arguments]
-    run_process(@env, *COMMAND, '-c', configuration, *binds, output: log_file, chdir: folder) do
+    run_process(@env, *Unbundled::SIMPKV, 'serve', '-c', configuration, *binds, output: log_file, chdir: folder) do
       addresses.length == binds.count('--bind')
     end
   end

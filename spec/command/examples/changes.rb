@@ -186,7 +186,7 @@ RSpec.shared_examples 'edit' do
 
   it 'does not overwrite the value that another client stores meanwhile' do
     simpkv!('put', 'a', 'old')
-    other = "SIMPKV_CONFIG=#{config} #{RbConfig.ruby} #{Command::EXECUTABLE} put a theirs"
+    other = "SIMPKV_CONFIG=#{config} #{Unbundled::COMMAND.join(' ')} put a theirs"
     expect(edit('a', "echo pl4nted-mine > \"$1\"\n#{other}").to_a)
       .to match(['', /'a': another client has changed it meanwhile: nothing was stored/, 75]).and(all(not_show_secrets))
     expect(simpkv!('get', 'a')).to eq('theirs')

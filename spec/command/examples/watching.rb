@@ -8,7 +8,7 @@ module WatchingCommand
   #
   # @return [Array<String>] the lines that follow the first one
   def watched(*arguments)
-    command = [{ 'SIMPKV_CONFIG' => config }, RbConfig.ruby, Command::EXECUTABLE, 'watch', *arguments]
+    command = [{ 'SIMPKV_CONFIG' => config }, *Unbundled::COMMAND, 'watch', *arguments]
     IO.popen(command, chdir: folder) do |output|
       @first = output.gets
       yield
