@@ -8,7 +8,7 @@ require_relative '../support/console_pages'
 RSpec.describe 'The pages of inspection rules' do
   include ConsolePages
 
-  include_context 'with a service', '--bind', 'tcp://127.0.0.1:0', '--local-write'
+  include_context 'with a service for all examples', '--bind', 'tcp://127.0.0.1:0', '--local-write'
 
   let(:markup) { '<script>alert(1)</script>"><img src=x onerror=alert(1)>' }
   let(:web) do
@@ -396,7 +396,7 @@ end
 RSpec.describe 'The pages of inspection rules, for a caller who may only read' do
   include ConsolePages
 
-  include_context 'with a service', '--bind', 'tcp://127.0.0.1:0'
+  include_context 'with a service for all examples', '--bind', 'tcp://127.0.0.1:0'
 
   it 'keep what was entered, and say which right is missing' do
     make_estate

@@ -51,23 +51,22 @@ RSpec.shared_context 'with a service' do |*arguments, env: {}|
   before { store }
 end
 
-# One service for all examples of a group. They have one configuration, which none of them changes, and each begins with
-# an empty store, or with an estate of nothing.
+# One service for all examples of a group, each of which begins with an empty store, or with an estate of nothing. An
+# example with another configuration, or after one that has stopped the service, has a new service.
 RSpec.shared_context 'with a service for all examples' do |*arguments|
   include_context 'with the configuration of a service'
 
   before(:context) { @kept = { folder: Scratch.make('service') } }
 
   after(:context) do
-    @kept[:service]&.stop
+    stop_kept
     FileUtils.rm_rf(@kept.fetch(:folder))
   end
 
   let(:id) { @kept[:id] ||= "i#{LdapIds.next}" }
   let(:service) do
-    @kept[:options] ||= options
-    raise 'the examples of the group have several configurations' unless @kept[:options] == options
-
+    stop_kept unless @kept[:options] == options && @kept[:service].pid
+    @kept[:options] = options
     @kept[:service] ||= Service.new(options, *arguments).tap(&:start)
   end
 
@@ -75,6 +74,12 @@ RSpec.shared_context 'with a service for all examples' do |*arguments|
     @root = File.join(@kept.fetch(:folder), 'store')
     FileUtils.mkdir_p(@root)
     empty(store)
+  end
+
+  # Stops the service, and deletes its index.
+  def stop_kept
+    @kept.delete(:service)&.stop
+    FileUtils.rm_rf(File.join(@kept.fetch(:folder), 'store.index'))
   end
 
   # Deletes all keys but the markers of an estate.
