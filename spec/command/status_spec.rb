@@ -173,6 +173,16 @@ RSpec.describe 'simpkv status' do
       .to include(%(simpkv_directory_server_up{backend="ldap",server="ldap://127.0.0.1:1"} 0.0\n))
   end
 
+  # It was an internal error, which hid the servers of all other backends.
+  it 'says that a directory has no servers in its options' do
+    backends['ldap'] = { 'type' => 'ldap', 'id' => 'l' }
+    configure
+    text = "The servers of the backend 'ldap' cannot be asked: configuration error: Plugin missing 'ldap_uri' " \
+           "configuration: correct the options of backend 'ldap'"
+    expect(status('--parts', 'servers'))
+      .to have_attributes(code: 2, out: /^critical  #{text}\n.*^  ldap +- +no +misconfigured/m)
+  end
+
   it 'prints a line with performance data for Nagios, and a line for each alert' do
     run('db1', status: 'failed', last_seen: days_ago(3))
     outcome = status('--format', 'nagios', '--failed-critical', '5')

@@ -115,7 +115,7 @@ module Simpkv
     # @param settings [Hash{String => Object}]
     # @return [String, nil] a warning, with advice behind a colon
     def self.writer_warning(settings)
-      return if settings['write_uri'] || settings['ldap_uri'].split.length < 2
+      return if settings['write_uri'] || settings['ldap_uri'].to_s.split.length < 2
 
       "'ldap_uri' names several servers, and no 'write_uri' says which one takes writes, so that two of them can, " \
         "and one key can get two values: set 'write_uri' to one server (docs/high-availability.md)"

@@ -14,7 +14,9 @@ module Simpkv
       # Seconds in which a change may be on its way to a server, and the pause between two looks.
       SETTLING = 1
       PAUSE = 0.1
-      private_constant :READS, :DAY, :SETTLING, :PAUSE
+      # In place of the URI of a backend that names no server.
+      NO_URI = '-'
+      private_constant :READS, :DAY, :SETTLING, :PAUSE, :NO_URI
 
       # @param settings [Hash{String => Object}] of a backend
       # @return [Array<String>] the URIs of its servers, beginning with one that takes writes; none for files
@@ -57,9 +59,11 @@ module Simpkv
 
       def servers(backend)
         uris = Servers.uris(backend.settings)
-        problem = LdapAccess.advised_problem(backend.settings, backend.name) if uris.any?
-        return uris.map { |uri| unasked(backend, uri, uris, problem) } if problem
+        problem = LdapAccess.advised_problem(backend.settings, backend.name) if backend.settings['type'] == 'ldap'
+        problem ? unasked(backend, uris, problem) : answers(backend, uris)
+      end
 
+      def answers(backend, uris)
         states = {}
         found = each_at_once(uris) { |uri| server(backend, uri, uris) { |store| note(states, uri, store, backend) } }
         return found if uris.length < 2
@@ -76,9 +80,10 @@ module Simpkv
         threads.map(&:value)
       end
 
-      def unasked(backend, uri, uris, problem)
-        found = named(backend, uri, uris).merge('state' => 'misconfigured', 'error' => problem)
-        uris.length > 1 ? found.merge('lag_seconds' => nil) : found
+      def unasked(backend, uris, problem)
+        found = { 'state' => 'misconfigured', 'error' => problem }
+        found['lag_seconds'] = nil if uris.length > 1
+        (uris.empty? ? [NO_URI] : uris).map { |uri| named(backend, uri, uris).merge(found) }
       end
 
       def server(backend, uri, uris, &block)
