@@ -1,8 +1,12 @@
 #!/bin/sh
-# Compiles the extension with the Ruby of another release of Debian, in a chroot that is deleted afterwards, and runs
-# specs of the library with it. Call it in a copy of the tree that it may change: Stages::Stage#sh_in_copy.
+# Compiles the native part in a chroot of another release of Debian, which is deleted afterwards, and runs a command
+# there with that release's Ruby or Java. Call it in a copy of the tree that it may change: Stages::Stage#sh_in_copy.
 #
-#   rakelib/other_ruby.sh SUITE GEMS SPEC...     GEMS is the folders of RSpec's gems, with colons between them
+#   rakelib/other_ruby.sh SUITE GEMS ruby|java ARGUMENT...
+#
+# GEMS is the folders of the gems that the command needs, with colons between them, and archives of Java. The command
+# has those folders in RUBYLIB, and the archives in /work/tmp/jars. With ruby it has the extension, with java the
+# library for FFI.
 set -eu
 if [ "$1" = --inside ]; then
   shift
@@ -10,27 +14,39 @@ if [ "$1" = --inside ]; then
   shift
   localedef -i de_DE -f UTF-8 de_DE.UTF-8
   localedef -i ps_AF -f UTF-8 ps_AF.UTF-8
-  mkdir /work/tmp/other_ruby
-  (cd /work/tmp/other_ruby && ruby /work/ext/simpkv/extconf.rb && make "-j$(nproc)" CFLAGS='-O1 -fPIC')
-  cp /work/tmp/other_ruby/simpkv_ext.so /work/lib/simpkv/
+  if [ "$1" = java ]; then
+    make -C /work/ext/core "-j$(nproc)" CFLAGS='-O1 -fPIC'
+  else
+    mkdir /work/tmp/other_ruby
+    (cd /work/tmp/other_ruby && ruby /work/ext/simpkv/extconf.rb && make "-j$(nproc)" CFLAGS='-O1 -fPIC')
+    cp /work/tmp/other_ruby/simpkv_ext.so /work/lib/simpkv/
+    export SIMPKV_NATIVE=cext
+  fi
   cd /work
-  SIMPKV_NATIVE=cext RUBYLIB=$(printf '%s:' tmp/gems/*) \
-    exec ruby -e 'require "rspec/core"; exit RSpec::Core::Runner.run(ARGV)' -- "$@"
+  RUBYLIB=$(printf '/work/%s:' tmp/gems/*)
+  export RUBYLIB
+  exec "$@"
 fi
 
 suite=$1 gems=$2
 shift 2
 tree=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
-mkdir -p "$tree/tmp/gems"
+mkdir -p "$tree/tmp/gems" "$tree/tmp/jars"
 count=0
 IFS=:
 for gem in $gems; do
   count=$((count + 1))
-  cp -R "$gem" "$tree/tmp/gems/$count"
+  case $gem in
+    *.jar) cp "$gem" "$tree/tmp/jars/" ;;
+    *) cp -R "$gem" "$tree/tmp/gems/$count" ;;
+  esac
 done
 unset IFS
+# JRuby 10 needs Java 21.
+ruby='ruby ruby-dev ruby-ffi'
+[ "$1" != java ] || ruby=openjdk-21-jre-headless
 ldap=libldap-dev
 [ "$suite" != bullseye ] || ldap=libldap2-dev
 SUITE=$suite "$tree/packaging/chroot" "$tree" \
-  "ruby ruby-dev ruby-ffi gcc make libc6-dev libjansson-dev libpcre2-dev libssl-dev $ldap jq locales" \
+  "$ruby gcc make binutils libc6-dev libjansson-dev libpcre2-dev libssl-dev $ldap jq locales" \
   sh /work/rakelib/other_ruby.sh --inside "${STAGE:-}" "$@"

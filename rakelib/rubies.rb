@@ -18,7 +18,13 @@ module Rubies
   # Variables that replace OpenVox by Puppet 8.
   PUPPET8 = { 'PUPPET' => '8', 'BUNDLE_GEMFILE' => "#{Stages::ROOT}/spec/support/puppet8.gemfile" }.freeze
 
-  private_constant :JAVA_OPTIONS, :OPENED, :RUN_RSPEC
+  # The variable that replaces the bundle by the newest JRuby 10.0.
+  JRUBY10 = { 'BUNDLE_GEMFILE' => "#{Stages::ROOT}/spec/support/jruby10.gemfile" }.freeze
+
+  # The names of the gems that JRuby loads from the bundle: those of specs and of Puppet.
+  FOR_JRUBY = '\A(?!(bundler|jruby-jars)\z)'
+
+  private_constant :JAVA_OPTIONS, :OPENED, :RUN_RSPEC, :FOR_JRUBY
 
   class << self
     # @param ruby [Symbol] `:cext` or `:ffi`: MRI with that binding; `:jruby93`: Debian's JRuby with Debian's Puppet 7;
@@ -32,6 +38,22 @@ module Rubies
       when :jruby94 then [{}, 'java', *JAVA_OPTIONS, *OPENED, *jruby94, *RUN_RSPEC, *arguments]
       else raise ArgumentError, "#{ruby} is not one of cext, ffi, jruby93, jruby94"
       end
+    end
+
+    # @param suite [String] the release of Debian that has the Ruby
+    # @return [Array<String>] a command, for {Stages::Stage#sh_in_copy}, that runs specs with that Ruby
+    def other_ruby(suite, *arguments)
+      gems = pure_gems('\A(rspec|diff-lcs|ruby-progressbar)')
+      ['rakelib/other_ruby.sh', suite, gems.join(':'), 'ruby', *RUN_RSPEC, *arguments]
+    end
+
+    # JRuby 10 needs Java 21, which Debian 13 has. The bundle of {JRUBY10} must be installed.
+    #
+    # @return [Array<String>] a command, for {Stages::Stage#sh_in_copy}, that runs specs with JRuby 10
+    def jruby10(*arguments)
+      gems = pure_gems(FOR_JRUBY) + jars(JRUBY10)
+      ['rakelib/other_ruby.sh', 'trixie', gems.join(':'), 'java', *JAVA_OPTIONS, *OPENED, '-cp', 'tmp/jars/*',
+       'org.jruby.Main', *RUN_RSPEC, *arguments]
     end
 
     # @return [Array<String>] the folders of the bundle's gems without extensions whose names match
@@ -50,13 +72,18 @@ module Rubies
     end
 
     def jruby94
-      jars = bundled('require "jruby-jars"; puts JRubyJars.core_jar_path, JRubyJars.stdlib_jar_path', 'jruby')
-      ['-cp', jars.join(':'), 'org.jruby.Main', *pure_gems('\A(?!(bundler|jruby-jars)\z)').map { |path| "-I#{path}" }]
+      ['-cp', jars('BUNDLE_WITH' => 'jruby').join(':'), 'org.jruby.Main',
+       *pure_gems(FOR_JRUBY).map { |path| "-I#{path}" }]
+    end
+
+    # @return [Array<String>] the archives of a bundle's JRuby
+    def jars(variables)
+      bundled('require "jruby-jars"; puts JRubyJars.core_jar_path, JRubyJars.stdlib_jar_path', variables)
     end
 
     # @return [Array<String>] the lines that a script prints
-    def bundled(script, group = nil)
-      variables = Stages.environment.merge('BUNDLE_WITH' => group)
+    def bundled(script, variables = {})
+      variables = Stages.environment.merge('BUNDLE_WITH' => nil).merge(variables)
       IO.popen(variables, ['bundle', 'exec', 'ruby', '-e', script], unsetenv_others: true) do |output|
         output.readlines(chomp: true)
       end

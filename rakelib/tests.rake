@@ -71,8 +71,19 @@ specs(:ffi_servers, :ffi, 'real servers, on MRI with FFI', 'spec/integration')
 # The Rubies of other releases of Debian, in chroots.
 { ruby27: 'bullseye', ruby33: 'trixie' }.each do |name, suite|
   stage(name, "the binding, the codec and the stores, on the Ruby of Debian's #{suite}") do |stage|
-    gems = Rubies.pure_gems('\A(rspec|diff-lcs|ruby-progressbar)').join(':')
-    stage.sh_in_copy('rakelib/other_ruby.sh', suite, gems, '--tag', '~thorough', '--tag', '~tools', *NATIVE)
+    stage.sh_in_copy(*Rubies.other_ruby(suite, '--tag', '~thorough', '--tag', '~tools', *NATIVE))
+  end
+end
+
+# rspec-puppet does not load on JRuby 10: it takes the machine for Windows, since fiddle is there. So the conformance
+# suite stands for the specs of functions.
+{ jruby10_unit: ['the library', 'spec/unit'],
+  jruby10_functions: ['the Puppet functions', 'spec/functions/platform_spec.rb',
+                      *%w[keys places values].map { |name| "spec/conformance/#{name}_spec.rb" }] }
+  .each do |name, (text, *files)|
+  stage(name, "#{text}, on JRuby 10 with the Java of Debian's trixie") do |stage|
+    stage.sh(Rubies::JRUBY10, 'bundle', 'install', '--quiet')
+    stage.sh_in_copy(*Rubies.jruby10('--tag', '~thorough', '--tag', '~heavy', '--tag', '~tools', *files))
   end
 end
 

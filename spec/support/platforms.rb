@@ -8,12 +8,12 @@ module Platforms
   PAGE = File.expand_path('../../docs/install.md', __dir__)
   HEADING = "\n## Which Ruby and Puppet\n"
   NOT_TRIED = 'not tried'
-  private_constant :PAGE, :HEADING, :NOT_TRIED
+  EXCLUDED = /`metadata\.json` excludes ([^.;]+)/.freeze
+  private_constant :PAGE, :HEADING, :NOT_TRIED, :EXCLUDED
 
   class << self
     # @return [Array<Row>]
     def rows
-      section = File.read(PAGE, encoding: 'UTF-8').split(HEADING).fetch(1)[/\A.*?(?=\n## |\z)/m]
       section.scan(/^\| (\S.*?) *\|$/).flatten.drop(1).map do |line|
         ruby, puppet, binding, tried = line.split(/ *\| */)
         stages = tried.scan(/`(\w+)`/).flatten
@@ -21,6 +21,11 @@ module Platforms
 
         Row.new(ruby, puppet, binding, stages)
       end
+    end
+
+    # @return [Array<String>] the Puppets that the page says the module excludes, such as 'OpenVox 9'
+    def excluded
+      section[EXCLUDED, 1].scan(/\w+\s+\d+/).map { |name| name.tr("\n", ' ') }
     end
 
     # @return [String] the Ruby that runs, as the table names it
@@ -45,6 +50,13 @@ module Platforms
       stage = ENV.fetch('STAGE', '')
       fitting = rows.select { |row| row.ruby == ruby && row.binding == binding_name && row.stages.any? }
       rows.any? { |row| row.stages.include?(stage) } ? fitting.select { |row| row.stages.include?(stage) } : fitting
+    end
+
+    private
+
+    # The part of the page that has the table.
+    def section
+      File.read(PAGE, encoding: 'UTF-8').split(HEADING).fetch(1)[/\A.*?(?=\n## |\z)/m]
     end
   end
 end
