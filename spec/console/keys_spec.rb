@@ -193,27 +193,27 @@ RSpec.describe 'The pages of keys' do
   end
 
   context 'in files' do
-    include_context 'with a service', '--bind', 'tcp://127.0.0.1:0', '--local-write'
+    include_context 'with a service for all examples', '--bind', 'tcp://127.0.0.1:0', '--local-write'
     it_behaves_like 'pages'
 
-    it 'leave a line in the audit log for each value that is shown, and none for a page without one' do
-      audited = backends['default'].merge('audit' => audit(reads: true))
-      service.configure(options.merge('backends' => { 'default' => audited }))
-      service.terminate
-      service.start
-      client.put('/v1/keys/a', 'value' => 'pl4nted')
-      expect(text(page('/keys/a'))).to include('The audit log records who looks at a value')
-      page('/keys/a?do=delete')
-      page('/keys/a?do=edit')
-      expect(lines.select { |line| line['node'] == 'local' }.map { |line| line['operation'] }.uniq)
-        .to contain_exactly('describe', 'list', 'stat')
-      shown = submit('/keys/a', '/keys/a?do=show', 'version' => '0')
-      expect(text(shown)).to include('The audit log has a line about it, which names you local.', 'pl4nted')
-      expect(lines.select { |line| line['operation'] == 'get' && line['node'] == 'local' })
-        .to contain_exactly(include('key' => 'a', 'outcome' => 'found'))
-      submit('/keys/a', '/keys/a?do=edit')
-      expect(lines.count { |line| line['operation'] == 'get' && line['node'] == 'local' }).to eq(2)
-      expect(File.read(audit_file) + service.log).not_to include('pl4nted')
+    context 'with an audit log' do
+      let(:backends) { super().transform_values { |backend| backend.merge('audit' => audit(reads: true)) } }
+
+      it 'leave a line in the audit log for each value that is shown, and none for a page without one' do
+        client.put('/v1/keys/a', 'value' => 'pl4nted')
+        expect(text(page('/keys/a'))).to include('The audit log records who looks at a value')
+        page('/keys/a?do=delete')
+        page('/keys/a?do=edit')
+        expect(lines.select { |line| line['node'] == 'local' }.map { |line| line['operation'] }.uniq)
+          .to contain_exactly('describe', 'list', 'stat')
+        shown = submit('/keys/a', '/keys/a?do=show', 'version' => '0')
+        expect(text(shown)).to include('The audit log has a line about it, which names you local.', 'pl4nted')
+        expect(lines.select { |line| line['operation'] == 'get' && line['node'] == 'local' })
+          .to contain_exactly(include('key' => 'a', 'outcome' => 'found'))
+        submit('/keys/a', '/keys/a?do=edit')
+        expect(lines.count { |line| line['operation'] == 'get' && line['node'] == 'local' }).to eq(2)
+        expect(File.read(audit_file) + service.log).not_to include('pl4nted')
+      end
     end
 
     # A click on the button of this form replaced the value by an empty text.
