@@ -50,7 +50,7 @@ run = lambda do |&work|
   number = 0
   until File.exist?(stop)
     work.call(number += 1)
-    sleep 0.02
+    sleep 0.1
   end
 end
 
