@@ -6,6 +6,7 @@ require 'yaml'
 require_relative '../support/packages'
 
 # A layer over this machine, in which root runs commands. All that they write is in memory, and is gone with the layer.
+# The layer has the /etc of the machine, not that of rakelib/clean_machine.sh, but it gets Facter's settings from there.
 module Layer
   MOUNT = <<~SHELL
     mkdir "$1/layer"
@@ -14,6 +15,7 @@ module Layer
     mount -t overlay -o "lowerdir=/,upperdir=$1/layer/changes,workdir=$1/layer/work" layer "$1/layer/root"
     for folder in proc sys dev; do mount --rbind "/$folder" "$1/layer/root/$folder"; done
     mkdir -p "$1/layer/root$1"
+    [ ! -e /etc/facter ] || cp -r /etc/facter "$1/layer/root/etc/"
     find "$1" -maxdepth 1 -type f -exec cp -t "$1/layer/root$1" {} +
     exec chroot "$1/layer/root" sh -eu "$1/inside.sh" "$1"
   SHELL
