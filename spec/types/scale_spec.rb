@@ -25,7 +25,7 @@ RSpec.describe 'A run with many keys' do
   end
 
   context 'of which none has changed', thorough: true do
-    let(:number) { 10_000 }
+    let(:number) { 2500 }
 
     it 'reads each key once and lists the folder once, over one connection, and writes nothing' do
       counts = requests { apply!(manifest) }
