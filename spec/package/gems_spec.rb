@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require 'fileutils'
 require_relative '../support/packages'
 
 # Tests the packages that users install, not the checkout.
@@ -17,22 +16,6 @@ RSpec.describe 'The gems that rake package builds' do
       raise 'another value' unless Simpkv::Codec.decode(store.get('globals/k'))[:value] == { 'v' => [9.898, 'λ'] }
       puts [Simpkv::VERSION, Simpkv::Native.binding_name, Simpkv::Native.version, RUBY_ENGINE].join(' ')
     RUBY
-  end
-
-  # Writes a configuration of puppetserver with the gems in the temporary folder instead of /var/lib/puppetserver.
-  def puppetserver_config
-    config = File.join(@folder, 'conf.d')
-    FileUtils.cp_r('/etc/puppet/puppetserver/conf.d', config)
-    file = File.join(config, 'puppetserver.conf')
-    File.write(file, File.read(file).sub(/^( *gem-home:).*/, "\\1 #{@folder}/jruby-gems"))
-    config
-  end
-
-  # Runs the program of `puppetserver gem` or `puppetserver ruby` with that configuration instead of the machine's.
-  def puppetserver(command, *arguments, environment: {})
-    server = { 'INSTALL_DIR' => '/usr/share/puppetserver', 'CONFIG' => puppetserver_config,
-               'JAVA_ARGS_CLI' => Packages::ENVIRONMENT.fetch('JAVA_OPTS') }
-    Packages.run("/usr/share/puppetserver/cli/apps/#{command}", *arguments, environment: server.merge(environment))
   end
 
   around { |example| Dir.mktmpdir('simpkv-gems') { |folder| (@folder = folder) && example.run } }
@@ -94,14 +77,6 @@ RSpec.describe 'The gems that rake package builds' do
     before = Dir[File.join(@folder, 'extensions', 'universal-java-*')].fetch(0)
     File.rename(before, before.sub(/\d+\z/, '8'))
     expect(Packages.run('jruby', '-e', script(activate))).to include("#{version} ffi #{version} jruby")
-  end
-
-  it 'install with `puppetserver gem install` without another Ruby, and store a key in its JRuby' do
-    Packages.without_commands(/ruby/) do |path|
-      puppetserver('gem', 'install', '--local', '--no-document', Packages.file(Packages::GEMS[:java]),
-                   environment: { 'PATH' => path })
-    end
-    expect(puppetserver('ruby', '-e', script(''))).to include("#{version} ffi #{version} jruby")
   end
 
   it 'contain the files that README.md refers to, and nothing of the module or the tests' do

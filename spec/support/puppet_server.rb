@@ -46,8 +46,9 @@ class PuppetServer
   # A catalog could not be compiled; the message says why.
   Refused = PuppetClient::Refused
 
-  # @param settings [Hash{Symbol => Object}] of the section jruby-puppet: :max_active_instances, :multithreaded; and the
-  #   section `profiler`. By default, the server keeps metrics of each function and each title of a defined type
+  # @param settings [Hash{Symbol => Object}] of the section jruby-puppet: :max_active_instances, :multithreaded,
+  #   :compile_mode; and the section `profiler`. By default, the server keeps metrics of each function and each title of
+  #   a defined type
   def initialize(**settings)
     @folder = Dir.mktmpdir('puppetserver')
     @port = Ports.free(1).first
@@ -61,14 +62,18 @@ class PuppetServer
   end
 
   # Installs a gem for the server's JRuby with the command of docs/puppetserver.md, which restarts the service, too.
-  def install_gem(file)
+  #
+  # @param file [String] of the gem
+  # @param variables [Hash{String => String}] further ones of the command
+  def install_gem(file, variables = {})
     command, = Page.new('puppetserver.md').blocks('How to upgrade', 'sh')
     home = path('operator')
     GemIndex.serve(file) do |uri|
       File.write(File.join(home, '.gemrc'), "gem: --no-document --install-dir #{path('gems')}\n:sources: ['#{uri}']\n")
       File.write(File.join(home, 'systemctl'), "#!/bin/sh\necho \"$@\" > called\n", perm: 0o755)
-      execute('sh', '-euc', "cd #{home} && #{command}", 'HOME' => home, 'PATH' => "#{home}:#{ENV.fetch('PATH')}",
-                                                        'JAVA_ARGS_CLI' => QUICK_START.join(' '))
+      own = { 'HOME' => home, 'PATH' => "#{home}:#{variables.fetch('PATH') { ENV.fetch('PATH') }}",
+              'JAVA_ARGS_CLI' => QUICK_START.join(' ') }
+      execute('sh', '-euc', "cd #{home} && #{command}", **variables, **own)
     end
     called = File.read(File.join(home, 'called'))
     raise "systemctl was called with #{called}" unless called == "restart puppetserver\n"
