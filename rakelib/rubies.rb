@@ -4,8 +4,14 @@ require_relative 'stages'
 
 # The Rubies and bindings that run specs.
 module Rubies
-  # The stack size that JRuby's launcher sets, and a compiler for short runs, which halves their time.
-  JAVA_OPTIONS = %w[-Xss2m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC].freeze
+  # The stack size that JRuby's launcher sets, a compiler for short runs, which halves their time, and room for the
+  # objects of many examples between two collections.
+  JAVA_OPTIONS = %w[-Xss2m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmn256m].freeze
+
+  # Variables with which Debian's JRuby only interprets Ruby: compiling it to bytecode takes longer than that saves in
+  # most examples. The newest JRuby compiles, and so do Debian's in a multithreaded puppetserver and in
+  # spec/puppetserver/rounds_spec.rb.
+  INTERPRETING = { 'JAVA_OPTS' => [*JAVA_OPTIONS, '-Djruby.compile.mode=OFF'].join(' ') }.freeze
 
   # The packages that JRuby's launcher opens.
   OPENED = %w[java.io sun.nio.ch].flat_map { |name| ['--add-opens', "java.base/#{name}=ALL-UNNAMED"] }.freeze
@@ -24,7 +30,7 @@ module Rubies
   # The names of the gems that JRuby loads from the bundle: those of specs and of Puppet.
   FOR_JRUBY = '\A(?!(bundler|jruby-jars)\z)'
 
-  private_constant :JAVA_OPTIONS, :OPENED, :RUN_RSPEC, :FOR_JRUBY
+  private_constant :JAVA_OPTIONS, :INTERPRETING, :OPENED, :RUN_RSPEC, :FOR_JRUBY
 
   class << self
     # @param ruby [Symbol] `:cext` or `:ffi`: MRI with that binding; `:jruby93`: Debian's JRuby with Debian's Puppet 7;
@@ -34,7 +40,7 @@ module Rubies
     def rspec(ruby, *arguments)
       case ruby
       when :cext, :ffi then [{ 'SIMPKV_NATIVE' => ruby.to_s }, 'bundle', 'exec', 'rspec', *arguments]
-      when :jruby93 then [{ 'JAVA_OPTS' => JAVA_OPTIONS.join(' ') }, 'jruby', *jruby93, *RUN_RSPEC, *arguments]
+      when :jruby93 then [INTERPRETING, 'jruby', *jruby93, *RUN_RSPEC, *arguments]
       when :jruby94 then [{}, 'java', *JAVA_OPTIONS, *OPENED, *jruby94, *RUN_RSPEC, *arguments]
       else raise ArgumentError, "#{ruby} is not one of cext, ffi, jruby93, jruby94"
       end

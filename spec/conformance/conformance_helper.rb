@@ -109,9 +109,13 @@ module Conformance
   private_class_method :key_file
 
   # Describes a group for every backend.
-  def self.describe(what, &block)
+  #
+  # @param directories [Hash] further tags of the groups with directories: `{ once: true }` if neither the backend nor
+  #   the binding makes a difference, so that other bindings run the group with files and with the plugin
+  def self.describe(what, directories: {}, &block)
     backends.each do |backend|
-      RSpec.describe("#{what}, on backend #{backend.name}", **backend.tags) do
+      tags = backend.tags[:thorough] ? backend.tags.merge(directories) : backend.tags
+      RSpec.describe("#{what}, on backend #{backend.name}", **tags) do
         include_context 'with a backend', backend
         class_exec(&block)
       end

@@ -2,7 +2,7 @@
 
 require_relative 'conformance_helper'
 
-Conformance.describe 'Options in Hiera' do
+Conformance.describe 'Options in Hiera', directories: { once: true } do
   # All of Hiera's data, beside what `site` says.
   def hiera_data(yaml)
     File.write(File.join(world.dir, 'data.yaml'), yaml)
@@ -73,7 +73,7 @@ Conformance.describe 'Options in Hiera' do
   end
 end
 
-Conformance.describe 'Options of a call' do
+Conformance.describe 'Options of a call', directories: { once: true } do
   def deep_freeze(value)
     case value
     when Hash then value.each { |name, member| [name, member].each { |part| deep_freeze(part) } }

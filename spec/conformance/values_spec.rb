@@ -67,7 +67,7 @@ Conformance.describe 'Values' do
   end
 end
 
-Conformance.describe 'Documents of the existing module' do
+Conformance.describe 'Documents of the existing module', directories: { once: true } do
   {
     '{"value":"Sensitive [value redacted]","metadata":{}}' => 'Sensitive [value redacted]',
     '{"value":{"z":1,"a":[null,true,1.0e-05,"é\\u0000"]},"metadata":{"m":{"n":2}}}' =>
@@ -127,7 +127,7 @@ Conformance.describe 'Binary values' do
   end
 end
 
-Conformance.describe 'Sensitive values' do
+Conformance.describe 'Sensitive values', directories: { once: true } do
   def sensitive(value)
     Puppet::Pops::Types::PSensitiveType::Sensitive.new(value)
   end
@@ -247,7 +247,7 @@ Conformance.describe 'Sensitive values' do
   end
 end
 
-Conformance.describe 'Rich data' do
+Conformance.describe 'Rich data', directories: { once: true } do
   {
     'of a type that does something' => '{"value":{"__ptype":"Deferred","name":"hush","arguments":[]}',
     'of a type inside another value' => '{"value":["hush",{"a":{"__ptype":"Hush"}}]',
@@ -270,7 +270,7 @@ Conformance.describe 'Rich data' do
   end
 end
 
-Conformance.describe "Values of Puppet's own types" do
+Conformance.describe "Values of Puppet's own types", directories: { once: true } do
   it 'are stored as strings if JSON has no such type' do
     world.compile(<<-PUPPET)
       simpkv::put('types/all', {
