@@ -59,7 +59,8 @@ Systems.all.each do |system, facts|
     it "compiles on #{system}, and runs the unit that the examples have" do
       is_expected.to compile.with_all_deps
       # The gem does not bring the page in /usr/share/doc, as the packages do.
-      unit = File.read(File.join(PuppetWorld::PROJECT, 'examples/service/simpkv.service')).sub(/^Documentation=.*\n/, '')
+      unit = File.read(File.join(PuppetWorld::PROJECT, 'examples/service/simpkv.service'))
+      unit = unit.sub(/^Documentation=.*\n/, '')
       is_expected.to contain_file('/etc/systemd/system/simpkv.service').with_content(unit).that_requires('User[simpkv]')
       is_expected.to contain_service('simpkv').with(ensure: 'running', enable: true)
                                               .that_subscribes_to(['Class[simpkv]',
