@@ -2,9 +2,11 @@
 
 require 'commonmarker'
 require 'erb'
-require 'fileutils'
 require 'json'
 require 'pathname'
+require_relative 'site/addresses'
+require_relative 'site/folder'
+require_relative 'site/links'
 require_relative 'site/page'
 
 # Makes of the documentation a folder of HTML that needs no server: the pages at the top of the repository and below
@@ -22,73 +24,57 @@ class Site
 
   # @param folder [String] where the site is made anew
   # @param minisearch [String] the script of MiniSearch, of npm
-  def initialize(folder, minisearch)
-    @folder = Pathname(folder)
+  # @param root [Pathname] the folder of the pages
+  def initialize(folder, minisearch, root: ROOT)
+    @folder = Folder.new(folder)
     @minisearch = minisearch
-    @pages = Dir[*PAGES, base: ROOT].to_h { |file| [file, Page.new(ROOT, file)] }
-    @copies = []
-    @folders = []
+    @root = root
+    @pages = Dir[*PAGES, base: root].to_h { |file| [file, Page.new(root, file)] }
+    @addresses = Addresses.new(root, @pages.transform_values(&:target))
   end
 
   # Writes the site.
   #
   # @return [Integer] the number of pages
+  # @raise [Folder::Occupied] if the folder has something other than a site
   def write
-    @folder.rmtree if @folder.exist?
-    bodies = @pages.values.to_h { |page| [page, page.html { |link| address(page, link) }] }
-    bodies.each { |page, body| store(page.target, layout(page.title, page.target, body)) }
-    @folders.uniq.each { |folder| write_folder(folder) }
+    @folder.clear
+    bodies = @pages.values.to_h { |page| [page, page.html { |*link| @addresses.of(page.file, *link) }] }
+    bodies.each { |page, body| @folder.store(page.target, layout(page.title, page.target, body)) }
+    @addresses.folders.uniq.each { |folder| write_folder(folder) }
     write_search
     copy
     @pages.length
   end
 
+  # @return [Array<String>] the links of the site that lead to nothing, each with its file and line
+  def broken
+    Links.new(@folder.path, @addresses.origins).broken
+  end
+
   private
-
-  # @param link [String] of a page in the repository
-  # @return [String] the same in the site
-  def address(page, link)
-    return link if link.empty? || link.match?(/\A(?:#|\w+:)/)
-
-    path, anchor = link.split('#', 2)
-    file = Pathname(page.file).dirname.join(path).cleanpath.to_s
-    target = target_of(file) or return link
-    [Pathname(target).relative_path_from(Pathname(page.target).dirname), *anchor].join('#')
-  end
-
-  # @param file [String] a file or folder of the repository
-  # @return [String, nil] its place in the site; nil if there is no such file
-  def target_of(file)
-    there = ROOT.join(file)
-    return @pages[file].target if @pages.key?(file)
-    return @copies.push(file).last if there.file?
-    return unless there.directory?
-    return @pages["#{file}/README.md"].target if @pages.key?("#{file}/README.md")
-
-    @folders << file
-    "#{file}/index.html"
-  end
 
   # Writes the page of a folder that has no README.md.
   def write_folder(folder)
     target = "#{folder}/index.html"
-    files = Dir['*', base: ROOT.join(folder)].sort.select { |name| ROOT.join(folder, name).file? }
+    files = Dir['*', base: @root.join(folder)].sort.select { |name| @root.join(folder, name).file? }
     rows = files.map do |name|
-      place = Pathname(target_of("#{folder}/#{name}")).relative_path_from(Pathname(folder))
+      place = Pathname(@addresses.target_of("#{folder}/#{name}")).relative_path_from(Pathname(folder))
       [place, @pages["#{folder}/#{name}"]&.title || name]
     end
-    store(target, layout(folder, target, render('folder', binding)))
+    @folder.store(target, layout(folder, target, render('folder', binding)))
   end
 
   def write_search
     sections = @pages.values.flat_map(&:sections).each_with_index.map { |section, id| section.merge('id' => id) }
-    store('sections.js', "const sections = #{JSON.generate(sections)};\n")
-    store('search.html', layout('Search', 'search.html', render('search', binding)))
+    @folder.store('sections.js', "const sections = #{JSON.generate(sections)};\n")
+    @folder.store('search.html', layout('Search', 'search.html', render('search', binding)))
   end
 
   def copy
-    ASSETS.merge(@copies.to_h { |file| [file, file] }).each { |name, file| store(name, ROOT.join(file).binread) }
-    store('minisearch.js', File.binread(@minisearch))
+    ASSETS.each { |name, file| @folder.store(name, ROOT.join(file).binread) }
+    @addresses.copies.uniq.each { |file| @folder.store(file, @root.join(file).binread) }
+    @folder.store('minisearch.js', File.binread(@minisearch))
   end
 
   # @param target [String] the file in the site
@@ -113,7 +99,7 @@ class Site
   def read_contents
     page = @pages.fetch(CONTENTS)
     titles = @pages.values.to_h { |each| [each.target, each.title] }
-    page.contents { |link| address(page, link) }.to_h do |heading, links|
+    page.contents { |*link| @addresses.of(page.file, *link) }.to_h do |heading, links|
       places = links.map { |link, text| [Pathname(page.target).dirname.join(link).cleanpath.to_s, text] }
       [heading, places.map { |place, text| [place, titles.fetch(place, text)] }]
     end
@@ -125,11 +111,5 @@ class Site
 
   def h(text)
     ERB::Util.html_escape(text)
-  end
-
-  def store(name, content)
-    file = @folder.join(name)
-    file.dirname.mkpath
-    file.binwrite(content)
   end
 end

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative 'anchors'
+
 class Site
   # A page of the documentation. CommonMarker wraps cmark-gfm, which GitHub uses: both show the same.
   class Page
@@ -11,27 +13,28 @@ class Site
     def initialize(root, file)
       @file = file
       @source = root.join(file).read(encoding: 'UTF-8')
-      @anchors = number(parse.each.select { |node| node.type == :header }.map { |node| text(node) })
+      headings = parse.each.select { |node| node.type == :header }.map { |node| text(node) }
+      @title = headings.first || File.basename(file, '.md')
+      @anchors = Anchors.of(headings)
     end
 
     # @return [String] in the repository
     attr_reader :file
+
+    # @return [String]
+    attr_reader :title
 
     # @return [String] in the site
     def target
       @file.sub(/README\.md\z/, 'index.md').sub(/md\z/, 'html')
     end
 
-    # @return [String]
-    def title
-      @anchors.first&.first || File.basename(@file, '.md')
-    end
-
     # @yieldparam link [String] the address of each link and picture
+    # @yieldparam line [Integer] where it begins
     # @yieldreturn [String] what replaces it
     # @return [String] HTML; headings have the anchors that GitHub gives them
     def html(&block)
-      anchors = @anchors.map(&:last)
+      anchors = @anchors.dup
       to_html(replace_links(parse, &block))
         .gsub(/<h([1-6])>/) { "<h#{Regexp.last_match(1)} id=\"#{anchors.shift}\">" }
         .gsub('<table>', '<div class="scroll" tabindex="0"><table>').gsub('</table>', '</table></div>')
@@ -49,7 +52,7 @@ class Site
 
     # @return [Array<Hash>] the parts between headings, for the search
     def sections
-      anchors = @anchors.map(&:last)
+      anchors = @anchors.dup
       parts(parse).map do |heading, nodes|
         { 'page' => title, 'heading' => heading || title, 'text' => nodes.map { |node| text(node) }.join(' '),
           'address' => [target, *(anchors.shift if heading)].join('#') }
@@ -67,8 +70,12 @@ class Site
     end
 
     def replace_links(document)
-      document.walk { |node| node.url = yield node.url if %i[link image].include?(node.type) }
+      document.walk { |node| node.url = yield(node.url, line_of(node)) if %i[link image].include?(node.type) }
       document
+    end
+
+    def line_of(node)
+      node.sourcepos[:start_line]
     end
 
     # @return [Array<Array(String, Array<CommonMarker::Node>)>] headings, nil for none, and what is below each
@@ -80,17 +87,6 @@ class Site
 
     def text(node)
       node.to_plaintext.gsub(/\s+/, ' ').strip
-    end
-
-    # @param headings [Array<String>]
-    # @return [Array<Array(String, String)>] each with its anchor
-    def number(headings)
-      seen = Hash.new(-1)
-      headings.map do |heading|
-        anchor = heading.downcase.gsub(/[^\p{Word}\- ]/, '').tr(' ', '-')
-        count = seen[anchor] += 1
-        [heading, count.zero? ? anchor : "#{anchor}-#{count}"]
-      end
     end
   end
 end

@@ -8,9 +8,12 @@ require_relative '../support/scratch'
 
 # The site that `rake docs:site` makes of the documentation.
 RSpec.describe 'The site of the documentation', needs: :cext do
+  def root
+    File.expand_path('../..', __dir__)
+  end
+
   # @return [String] what a command prints
   def with_gems_of_lint(*command)
-    root = File.expand_path('../..', __dir__)
     Open3.capture2e({ 'BUNDLE_WITH' => 'lint' }, 'bundle', 'exec', *command, chdir: root).first
   end
 
@@ -51,12 +54,56 @@ RSpec.describe 'The site of the documentation', needs: :cext do
     expect(browser.messages).to eq([])
   end
 
-  it 'has no link to nothing: it finds those to no file and to no heading' do
-    require_relative '../../rakelib/site/links'
-    html = '<a href="gone.html"> <h2 id="here"> <a href="#here"> <a href="#gone"> <a href="https://example.org">'
-    Dir.mktmpdir do |folder|
-      File.write(File.join(folder, 'index.html'), html)
-      expect(Site::Links.new(folder).broken).to eq(%w[gone.html #gone].map { |link| "index.html: #{link}" })
-    end
+  # @param writer [String] Ruby, with the variable repository
+  # @return [Array<String>] the lines that it prints in a process with the gems of the site
+  def site_of(repository, writer)
+    code = "require './rakelib/site'; repository = Pathname(ARGV.fetch(0)); #{writer}"
+    with_gems_of_lint('ruby', '-e', code, repository).lines(chomp: true)
+  end
+
+  # A link to /etc/passwd ended with a backtrace, and ../../../etc/passwd passed, since that file exists.
+  # The task removed any folder that it was given.
+  it 'names links to nothing with their file and line, and leaves a folder with something else as it is' do
+    repository = Scratch.make('repository')
+    FileUtils.mkdir(File.join(repository, 'docs'))
+    File.write(File.join(repository, 'README.md'), '# Start')
+    File.write(File.join(repository, 'docs/README.md'), <<~MARKDOWN)
+      # Contents
+      [here](#contents) [start](../README.md#start) [e](https://example.org) [gone](gone.md)
+      - [absolute](/etc/passwd)
+        and [relative](#{'../' * 9}etc/passwd)
+
+      | [heading](../README.md#gone) |
+      | --- |
+    MARKDOWN
+    printed = site_of(repository, <<~RUBY)
+      begin
+        Site.new(repository.to_s, IO::NULL, root: repository).write
+      rescue Site::Folder::Occupied => e
+        puts e.message
+      end
+      site = Site.new(repository.join('site').to_s, IO::NULL, root: repository)
+      puts site.write, site.broken
+    RUBY
+    expect(printed).to contain_exactly(
+      "#{repository} is not empty, and has no site that this command has made. Name another folder, or remove it",
+      '2', 'docs/README.md:2: gone.md', 'docs/README.md:3: /etc/passwd', "docs/README.md:4: #{'../' * 9}etc/passwd",
+      'docs/README.md:6: ../README.md#gone'
+    )
+  ensure
+    FileUtils.rm_rf(repository)
+  end
+
+  it 'replaces a site, and nothing else' do
+    require_relative '../../rakelib/site/folder'
+    file = File.join(Scratch.make('site'), 'index.html')
+    folder = File.dirname(file)
+    expect { Site::Folder.new(folder).clear }.to change { File.exist?(folder) }.to(false)
+    FileUtils.mkdir(folder)
+    File.write(file, '<meta name="generator" content="another one">')
+    [file, folder].each { |path| expect { Site::Folder.new(path).clear }.to raise_error(Site::Folder::Occupied) }
+    expect(File.size(file)).to be_positive
+    FileUtils.cp(File.join(@folder, 'index.html'), file)
+    expect { Site::Folder.new(folder).clear }.to change { File.exist?(folder) }.to(false)
   end
 end
