@@ -3,6 +3,7 @@
 require 'erb'
 require 'simpkv/config'
 require 'simpkv/config/site_file'
+require_relative 'configuration_manual'
 
 # Writes the generated pages: docs/configuration.md and docs/simpkv.yaml.5 from the definitions of the options,
 # docs/simpkv.1 from the commands, REFERENCE.md from the docstrings of the functions, docs/runbook.md from what the code
@@ -45,13 +46,17 @@ module Documentation
 
   # @return [String] docs/simpkv.1
   def self.manual
-    Manual.page
+    roff(Manual.page)
   end
 
   # @return [String] docs/simpkv.yaml.5
   def self.configuration_manual
-    require_relative 'configuration_manual'
     roff(ConfigurationManual.of(configuration))
+  end
+
+  # @return [Hash{String => String}] the manual pages, and their Markdown, of kramdown
+  def self.manuals
+    { 'docs/simpkv.1' => Manual.page, 'docs/simpkv.yaml.5' => ConfigurationManual.of(configuration) }
   end
 
   # @param page [String] Markdown of kramdown
@@ -75,13 +80,13 @@ module Documentation
 
   # The man page. rakelib/manual.md.erb is its Markdown, and kramdown-man, a gem of the group lint, makes roff of it.
   module Manual
-    # @return [String] the page, in roff
+    # @return [String] the page, in Markdown of kramdown
     def self.page
       require 'simpkv/cli/commands'
       template = File.read(File.join(__dir__, 'manual.md.erb'), encoding: 'UTF-8')
       sections = self.sections
       common = Simpkv::Cli::Command.new.switches.map { |switch| [switch.long, switch.desc] }
-      Documentation.roff(ERB.new(template, trim_mode: '-').result(binding))
+      ERB.new(template, trim_mode: '-').result(binding)
     end
 
     # @return [Array<Array(String, Array<Class>)>] the titles of the sections, and their commands

@@ -7,7 +7,7 @@ task 'docs:site', [:folder] => :documentation do |_, arguments|
   minisearch = File.join(Bundler.settings[:path].to_s, 'npm/node_modules/minisearch/dist/umd/index.js')
   abort 'MiniSearch, which searches the site, is missing. Run: bin/setup site' unless File.file?(minisearch)
 
-  site = Site.new(arguments.fetch(:folder, 'pkg/site'), minisearch)
+  site = Site.new(arguments.fetch(:folder, 'pkg/site'), minisearch, Documentation.manuals)
   begin
     puts "#{site.write} pages"
   rescue Site::Folder::Occupied => e

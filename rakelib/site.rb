@@ -7,6 +7,7 @@ require 'pathname'
 require_relative 'site/addresses'
 require_relative 'site/folder'
 require_relative 'site/links'
+require_relative 'site/manual_page'
 require_relative 'site/page'
 
 # Makes of the documentation a folder of HTML that needs no server: the pages at the top of the repository and below
@@ -24,12 +25,14 @@ class Site
 
   # @param folder [String] where the site is made anew
   # @param minisearch [String] the script of MiniSearch, of npm
+  # @param manuals [Hash{String => String}] the manual pages: files of the repository, and their Markdown, of kramdown
   # @param root [Pathname] the folder of the pages
-  def initialize(folder, minisearch, root: ROOT)
+  def initialize(folder, minisearch, manuals = {}, root: ROOT)
     @folder = Folder.new(folder)
     @minisearch = minisearch
     @root = root
-    @pages = Dir[*PAGES, base: root].to_h { |file| [file, Page.new(root, file)] }
+    pages = Dir[*PAGES, base: root].map { |file| Page.new(root, file) }
+    @pages = [*pages, *manuals.map { |manual| ManualPage.new(*manual) }].to_h { |page| [page.file, page] }
     @addresses = Addresses.new(root, @pages.transform_values(&:target))
   end
 

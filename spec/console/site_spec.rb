@@ -35,7 +35,7 @@ RSpec.describe 'The site of the documentation', needs: :cext do
   let(:browser) { @browser }
 
   it 'shows a page with its pictures, and with no violation of WCAG 2.2 AA in light and dark colors' do
-    pages = %w[/index.html /docs/console.html /docs/adr/index.html /REFERENCE.html]
+    pages = %w[/index.html /docs/console.html /docs/adr/index.html /REFERENCE.html /docs/simpkv.yaml.5.html]
     pages.each { |page| expect(browser.visit(page).faults.grep_v(/ bytes\z/) + browser.violations).to eq([]) }
     expect(browser.messages).to eq([])
     browser.visit('/docs/console.html')
@@ -52,6 +52,19 @@ RSpec.describe 'The site of the documentation', needs: :cext do
     expect(browser.page.current_url).to match(%r{/docs/[\w-]+\.html})
     expect(browser.visit('/search.html?q=%3Cb%3Ezyxwv').text).to include('0 parts have “<b>zyxwv”')
     expect(browser.messages).to eq([])
+  end
+
+  it 'has the manual pages, in the navigation, with a heading for each command' do
+    pages = { 'simpkv.1' => 'simpkv(1)', 'simpkv.yaml.5' => 'simpkv.yaml(5)' }
+    pages.each do |page, title|
+      browser.visit('/docs/console.html').click(%(nav a[href="#{page}.html"]))
+      expect(browser.page.at_css('h1').text).to eq(title)
+    end
+    commands = File.read(File.join(root, 'docs/simpkv.1')).scan(/^\.SS (.*)/).flatten
+    html = File.read(File.join(@folder, 'docs/simpkv.1.html'))
+    expect(html.scan(%r{<h3 id="[a-z-]+">(.*)</h3>}).flatten).to eq(commands.map { |name| name.delete('\\') })
+    expect(html).not_to include('rakelib', 'man:')
+    expect(browser.page.css('nav a').map(&:text)).to include('Decisions')
   end
 
   # @param writer [String] Ruby, with the variable repository
