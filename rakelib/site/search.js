@@ -1,12 +1,41 @@
-// Shows the parts of the documentation that have all words of the question, or words that begin with them.
+// Shows the parts of the documentation that match the question.
 'use strict';
 
 const EXCERPT = 200;
-const question = new URLSearchParams(location.search).get('q') || '';
+// They are in every text, and no search is about them.
+const COMMON = new Set('a an and are as at be by can do does for from how i in is it of on or that the this to use what when where which with you'.split(' '));
+// What comes last: the pages that say how simpkv became what it is, and the manual page that repeats docs/configuration.
+const LAST = /^(?:docs\/(?:adr\/|simpkv\.yaml)|(?:CHANGELOG|CONTRIBUTING)\.html)/;
+const OPTIONS = {
+  boost: { page: 2, heading: 4 },
+  boostDocument: id => (LAST.test(sections[id].address) ? 0.3 : 1) * (sections[id].heading === sections[id].page ? 1.5 : 1),
+  prefix: word => word.length > 2,
+};
+const FUZZY = { ...OPTIONS, fuzzy: word => (word.length > 3 ? 0.2 : false) };
+// The searches, of which the first one that finds something counts, and what the parts have that it finds.
+const SEARCHES = [
+  ['all of', { ...OPTIONS, combineWith: 'AND' }],
+  ['words like', { ...FUZZY, combineWith: 'AND' }],
+  ['some of', { ...FUZZY, combineWith: 'OR' }],
+];
+
+// The words of a text, and what hyphens, colons and dots make of them: simpkv::get, simpkv and get.
+function tokenize(text) {
+  const names = text.match(/[\p{L}\p{N}_]+(?:(?:-|::|\.)[\p{L}\p{N}_]+)*(?:\+\+)?/gu) || [];
+  return names.flatMap(name => [...new Set([name, ...name.split(/-|::|\./)])]);
+}
+
 const index = new MiniSearch({
   fields: ['page', 'heading', 'text'],
-  tokenize: text => text.split(/[^\p{L}\p{N}_]+/u).filter(word => word),
+  tokenize,
+  processTerm: word => (COMMON.has(word.toLowerCase()) ? null : word.toLowerCase()),
 });
+index.addAll(sections);
+
+function find(question) {
+  const tries = SEARCHES.map(([what, options]) => ({ what, parts: index.search(question, options) }));
+  return tries.find(each => each.parts.length) || tries.pop();
+}
 
 // The text around the first of the words.
 function excerpt(text, words) {
@@ -26,9 +55,12 @@ function row(section, words) {
   return item;
 }
 
-index.addAll(sections);
-const found = index.search(question, { combineWith: 'AND', prefix: true, boost: { page: 4, heading: 3 } });
-document.getElementById('search').value = question;
-document.getElementById('count').textContent =
-  question ? `${found.length} ${found.length === 1 ? 'part has' : 'parts have'} “${question}”` : '';
-document.getElementById('results').append(...found.slice(0, 50).map(each => row(sections[each.id], each.terms)));
+function show(question) {
+  const { what, parts } = find(question);
+  document.getElementById('search').value = question;
+  document.getElementById('count').textContent =
+    question ? `${parts.length} ${parts.length === 1 ? 'part has' : 'parts have'} ${what} “${question}”` : '';
+  document.getElementById('results').append(...parts.slice(0, 50).map(each => row(sections[each.id], each.terms)));
+}
+
+show(new URLSearchParams(location.search).get('q') || '');

@@ -47,11 +47,28 @@ RSpec.describe 'The site of the documentation', needs: :cext do
     browser.visit('/docs/console.html')
     browser.page.at_css('#search').focus.type('Replication asynchronous')
     browser.click('header button')
-    expect(browser.text).to match(/\A.*1 part has “Replication asynchronous”/m).and include('High availability')
+    expect(browser.text).to match(/\A.*1 part has all of “Replication asynchronous”/m).and include('High availability')
     browser.click('#results a')
     expect(browser.page.current_url).to match(%r{/docs/[\w-]+\.html})
-    expect(browser.visit('/search.html?q=%3Cb%3Ezyxwv').text).to include('0 parts have “<b>zyxwv”')
+    expect(browser.visit('/search.html?q=%3Ci%3Ezyxwv').text).to include('0 parts have some of “<i>zyxwv”')
     expect(browser.messages).to eq([])
+  end
+
+  # The search was literal, and showed decisions first.
+  it 'shows among the first three parts what a reader looks for, also with a word that is misspelt' do
+    places = { '--chomp' => %r{\Adocs/simpkv\.1\.html#(?:put|cas)}, 'simpkv edit' => 'docs/simpkv.1.html#edit',
+               'simpkv find' => 'docs/simpkv.1.html#find', 'list-size' => 'docs/simpkv.1.html#doctor',
+               'password rotaton' => 'docs/rotation.html#how-to-rotate-the-password-of-a-database',
+               'rotation passwort' => 'docs/rotation.html#rotation-in-five-minutes',
+               'how to delete a key' => 'REFERENCE.html#simpkvdelete', 'simpkv::get' => 'REFERENCE.html#simpkvget',
+               'install' => 'docs/install.html#installation', 'exit code 66' => 'docs/runbook.html#exit-code-66',
+               'softfail' => 'docs/configuration.html#configuration' }
+    browser.visit('/search.html')
+    first = places.to_h { |question, _| [question, browser.page.evaluate(<<~JS)] }
+      find(#{question.to_json}).parts.slice(0, 3).map(part => sections[part.id].address)
+    JS
+    expect(first).to match(places.transform_values { |place| include(place) })
+    expect(browser.page.evaluate('find("C++").parts.length')).to eq(0)
   end
 
   it 'has the manual pages, in the navigation, with a heading for each command' do
