@@ -13,6 +13,8 @@ RSpec.describe 'The clients of docs/clients.md' do
   # A folder like that of Puppet's certificates.
   let(:ssl) { File.join(@kept.fetch(:folder), 'ssl') }
   let(:certificates) { @kept[:certificates] ||= Certificates.new(Dir.mktmpdir('ca', @kept.fetch(:folder))) }
+  # Where the blocks run.
+  let(:work) { File.join(@kept.fetch(:folder), 'work') }
   let(:section) do
     @kept[:section] ||= begin
       cert, key = certificates.issue('127.0.0.1')
@@ -37,7 +39,7 @@ RSpec.describe 'The clients of docs/clients.md' do
       '/run/simpkv/simpkv.sock' => service.socket }.each { |name, here| block = block.gsub(name, here) }
     file = File.join(@kept.fetch(:folder), 'block')
     File.write(file, block)
-    said, status = Open3.capture2e(*command, file)
+    said, status = Open3.capture2e(*command, file, chdir: FileUtils.mkdir_p(work).first)
     [said, status.success?]
   end
 
@@ -46,7 +48,15 @@ RSpec.describe 'The clients of docs/clients.md' do
     expect(run(block, 'sh', '-eu')).to eq(["s3cret\ntoken\n", true])
     expect(client.get('/v1/keys/app1/token').data['value']).to eq('n3wer')
     said, succeeded = run(block, 'sh', '-eu')
-    expect([said.scan(/"status":\d+/), succeeded]).to eq([['"status":412'], false])
+    expect([said, succeeded]).to eq(["curl: (22) The requested URL returned error: 412\n", false])
+    expect([ssl, work].flat_map { |folder| Dir.children(folder) } - %w[certs private_keys token]).to eq([])
+  end
+
+  it 'with curl replace nothing if they could not read the key' do
+    block = page.blocks('curl', 'sh').first.sub(/^# Stores.*?(?=^# Replaces)/m, '')
+    said, succeeded = run(block, 'sh', '-u')
+    expect([said, succeeded]).to match([/error: 404\n.*etag: parameter/m, false])
+    expect(client.get('/v1/keys/app1/token').status).to eq(404)
   end
 
   it 'with Python take numbers, each of which one script gets' do
