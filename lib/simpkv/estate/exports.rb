@@ -12,6 +12,10 @@ module Simpkv
     # documents; then it enters the digests. If it dies, the digests are missing, and the next save of the node
     # completes it. If other saves of the node are on their way, the last of them enters the digests: a save that was
     # overtaken may write documents before it notices. A removal is such a save, of no resources.
+    #
+    # If the order of saves is known, the latest one enters the digests while earlier ones are on their way, which put
+    # back what they replace after that. A save that finds another one in the record, alive or dead, trusts no digest:
+    # it compares each document, and writes those that differ (docs/adr/0079).
     class Exports
       # The documents of all types. The folder of a type has a marker if the marker of the exports names the type.
       class ByType < Documents
@@ -41,7 +45,10 @@ module Simpkv
           marked ? listed : raise(MissingError.marker(@subject, *names))
         end
       end
-      private_constant :ByType
+      # The member of a record that has the types that the latest save has deleted while earlier ones, which are on
+      # their way, may store them.
+      IN_DOUBT = 'in_doubt'
+      private_constant :ByType, :IN_DOUBT
 
       def initialize(estate)
         @estate = estate
@@ -62,7 +69,7 @@ module Simpkv
         @saving.repeat(certname, @estate.inventory.take(certname)) do |stored, token|
           next if current?(stored, members)
 
-          store(certname, token, stored, documents, seen(members), before(certname, stored))
+          store(certname, token, stored, documents, seen(members), before(certname, stored, token))
         end
       end
 
@@ -243,52 +250,67 @@ module Simpkv
         (wanted.keys | before.keys).reject { |type| before[type] && before[type] == wanted[type] }
       end
 
-      # Enters its digests in any case: an earlier save that is on its way puts back what it replaces.
       def store_in_order(certname, token, stored, resources, members, ordered)
-        before = before(certname, stored)
+        before = before(certname, stored, token)
         changed = changed(members['exports'], before)
         if changed.any?
-          stored = mark(certname, token, stored, before, changed) unless marked?(token, stored, changed)
+          unless marked?(token, stored, changed)
+            stored = ordered.begin(stored) { mark(certname, token, stored, before, changed) }
+          end
           return withdraw(certname, token, stored, ordered) if ordered.overtaken?
 
           @estate.markers.add_types(changed & resources.keys)
           ordered.write(changed.to_h { |type| [type, resources[type]] })
         end
-        record, = @saving.leave(stored&.value || {}, token)
+        finish_in_order(certname, token, stored, members)
+      end
+
+      # Enters the digests in any case: an earlier save that is on its way puts back what it replaces.
+      def finish_in_order(certname, token, stored, members)
+        record, others = leave(stored&.value || {}, token)
+        record = record.merge(IN_DOUBT => unknown(record).keys - members['exports'].keys) if others
         @estate.inventory.replace_stored(certname, stored, record.merge(members))
       end
 
-      # Ends a save that another one has overtaken. If no other is on its way, the record gets the digests that a save
-      # which has died lacks.
+      # Ends a save that a later one has overtaken. It enters no digests, since it cannot know whether the documents are
+      # those of one save. Only if nobody has written a document since it erased digests, it puts those back.
       def withdraw(certname, token, stored, ordered)
         record = stored&.value
-        return unless record && @saving.of(record).key?(token)
+        return unless record
 
-        ordered.restore(record['exports'])
-        left, others = @saving.leave(record, token)
-        exports = others ? record['exports'] : completed(certname, record['exports'])
-        @estate.inventory.replace_stored(certname, stored, left.merge('exports' => exports))
+        ordered.restore(record['exports'].to_h)
+        return unless @saving.all(record).key?(token)
+
+        left, others = leave(record, token, @saving.all(record))
+        before = ordered.before unless others || @saving.overtaken?(record)
+        @estate.inventory.replace_stored(certname, stored, before ? left.merge('exports' => before) : left)
       end
 
-      # @return [Hash{String => String, nil}] with the digests of the documents that are stored, where there was none
-      def completed(certname, exports)
-        without = exports.select { |_, digest| digest.nil? }.keys
-        found = documents(certname, without).reject { |_, value| value.is_a?(NotFoundError) }
-        digests = found.transform_values { |value| value.is_a?(Error) ? nil : Documents.digest(Codec.encode(value)) }
-        exports.reject { |type, _| without.include?(type) }.merge(digests)
+      # @param saves [Hash{String => String}] those of which the record keeps the tokens
+      # @return [Array(Hash, Boolean)] see {Saving#leave}
+      def leave(record, token, saves = @saving.of(record))
+        left, others = @saving.leave(record, token, saves)
+        [others ? left : left.reject { |name, _| name == IN_DOUBT }, others]
       end
 
-      # @return [Hash{String => String, nil}] the digests of documents that may be stored, by type. Without a list in
-      #   the record, each stored document counts: the record was removed during a save, or cannot be read
-      def before(certname, stored)
-        known = stored&.value
-        known && known['exports'] ? known['exports'] : without_digests(documents(certname, types))
+      # @return [Hash{String => String, nil}] the digests of documents that may be stored, by type; nil for all if
+      #   another save is on its way, or has died. Without a list in the record, each stored document counts: the record
+      #   was removed during a save, or cannot be read
+      def before(certname, stored, token)
+        record = stored&.value || {}
+        return without_digests(documents(certname, types)) unless record['exports']
+
+        (@saving.all(record).keys - [token]).any? ? unknown(record) : record['exports']
+      end
+
+      # @return [Hash{String => nil}] the types of which a document may be stored
+      def unknown(record)
+        without_digests(record['exports'].to_h).merge(record[IN_DOUBT].to_a.to_h { |type| [type, nil] })
       end
 
       # The listed types may come from a replica that is late.
       def all_before(certname, stored)
-        listed = (stored&.value || {}).fetch('exports', nil) || {}
-        without_digests(listed).merge(without_digests(documents(certname, types)))
+        unknown(stored&.value || {}).merge(without_digests(documents(certname, types)))
       end
 
       def without_digests(types)
@@ -320,7 +342,7 @@ module Simpkv
 
       # If there are other saves, the last of them enters the digests.
       def finish(certname, token, stored, members)
-        record, others = @saving.leave(stored&.value || {}, token)
+        record, others = leave(stored&.value || {}, token)
         members = members.reject { |name, _| name == 'exports' } if others
         @estate.inventory.replace_stored(certname, stored, record.merge(members))
       end

@@ -10,7 +10,8 @@ module Simpkv
     #
     # `exports` has each type of which a document may be stored: nil in place of a digest if a save is on its way, or
     # has died. Then `saving` has the time of each such save, by its token, and `overtaken_by` the token of the last
-    # save that has ended before them. `facts_saving` and `facts_overtaken_by` are the same for `facts_digest`. `seen`
+    # save that has ended before them; `in_doubt` has the types that the latest save does not export, and that another
+    # one may store until it has ended. `facts_saving` and `facts_overtaken_by` are the same for `facts_digest`. `seen`
     # is there if nodes expire.
     class Inventory < Documents
       def initialize(estate)
@@ -202,7 +203,8 @@ module Simpkv
       def valid?(record)
         record.is_a?(Hash) && (record['seen'].nil? || Statuses.time?(record['seen'])) &&
           (record['environment'].nil? || record['environment'].is_a?(String)) &&
-          record.values_at('exports', 'facts', 'saving', 'facts_saving').compact.all?(Hash)
+          record.values_at('exports', 'facts', 'saving', 'facts_saving').compact.all?(Hash) &&
+          record.fetch('in_doubt', []).is_a?(Array)
       end
     end
   end

@@ -18,6 +18,24 @@ module Simpkv
         @replaced = {}
       end
 
+      # Erases digests in the record of the inventory.
+      #
+      # @param stored [Stored, nil] the record
+      # @yieldreturn [Stored] the record without them
+      # @return [Stored]
+      # @raise [ConflictError, ExistsError] another save has replaced it
+      def begin(stored)
+        marked = yield
+        @record ||= stored&.value || {}
+        marked
+      end
+
+      # @return [Hash{String => String, nil}, nil] the digests before this save erased the first ones; nil if there were
+      #   none, or the save has replaced documents
+      def before
+        @record['exports'] if @record && @replaced.empty?
+      end
+
       # @return [Boolean] whether a later save has begun
       # @raise [Error]
       def overtaken?

@@ -45,21 +45,34 @@ module Simpkv
       def of(record)
         now = Time.now.utc
         span = (now - SAVING_FOR).iso8601..(now + SAVING_FOR).iso8601
-        (record[@saving] || {}).select { |_, time| span.cover?(time.to_s) }
+        all(record).select { |_, time| span.cover?(time.to_s) }
+      end
+
+      # @param record [Hash]
+      # @return [Hash{String => String}] as {#of}, with saves that have died
+      def all(record)
+        record[@saving] || {}
+      end
+
+      # @param record [Hash]
+      # @return [Boolean] whether a save has ended before others that are on their way
+      def overtaken?(record)
+        record.key?(@overtaken_by)
       end
 
       # @param record [Hash]
       # @param token [String]
       # @return [Hash] the record with the token of a save
       def enter(record, token)
-        record.merge(@saving => of(record).merge(token => Time.now.utc.iso8601))
+        record.merge(@saving => all(record).merge(token => Time.now.utc.iso8601))
       end
 
       # @param record [Hash]
       # @param token [String]
-      # @return [Array(Hash, Boolean)] the record without the token; whether other saves may still be on their way
-      def leave(record, token)
-        others = of(record).reject { |other, _| other == token }
+      # @param saves [Hash{String => String}] those of which the record keeps the tokens
+      # @return [Array(Hash, Boolean)] the record without the token; whether it has those of others
+      def leave(record, token, saves = of(record))
+        others = saves.reject { |other, _| other == token }
         record = record.reject { |name, _| [@saving, @overtaken_by].include?(name) }
         record = record.merge(@saving => others, @overtaken_by => token) if others.any?
         [record, others.any?]
