@@ -28,7 +28,7 @@
 #
 # @param options
 #   The options of the backends (docs/configuration.md). Hiera's `simpkv::options`, unless the class is declared with
-#   others.
+#   others. `backends` must be among them if the class writes the file.
 # @param estate
 #   The section `estate`: exported resources, facts, nodes and reports.
 # @param access
@@ -120,7 +120,8 @@ class simpkv (
     }
   }
 
-  $password_files.unwrap.each |$path, $password| {
+  # Puppet does not check the types inside a Sensitive.
+  $password_files.unwrap.each |Simpkv::Absolute_path $path, String[1] $password| {
     file { $path:
       ensure    => file,
       owner     => $owner,

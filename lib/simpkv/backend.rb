@@ -28,7 +28,7 @@ module Simpkv
     #   ones if it has none
     def self.site_options(site)
       merged = Config.copy(site)
-      %w[estate access server].each { |section| merged.delete(section) }
+      SiteFile::SECTIONS.each { |section| merged.delete(section) }
       merged['backends'] = Config.default_backends unless merged.key?('backends')
       merged
     end

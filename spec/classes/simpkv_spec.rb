@@ -3,6 +3,7 @@
 require 'json'
 require 'yaml'
 require_relative '../support/rspec_puppet'
+require 'simpkv/config/site_check'
 
 # The facts of each system of metadata.json that the classes read.
 module Systems
@@ -54,7 +55,7 @@ Systems.all.each do |system, facts|
 
   RSpec.describe 'simpkv::server', type: :class do
     let(:facts) { facts }
-    let(:pre_condition) { "class { 'simpkv': group => 'puppet', server => { 'threads' => 3 } }" }
+    let(:pre_condition) { "class { 'simpkv': group => 'puppet' }" }
 
     it "compiles on #{system}, and runs the unit that the examples have" do
       is_expected.to compile.with_all_deps
@@ -77,19 +78,19 @@ RSpec.describe 'simpkv', type: :class do
   let(:written) { catalogue.resource('file', '/etc/simpkv/simpkv.yaml') }
 
   context 'with options and sections' do
-    let(:params) { { options: options, estate: { 'node_ttl' => '14d' }, access: {}, server: { 'bind' => ['a'] } } }
+    let(:params) { { options: options, estate: { 'reports' => 9 }, access: {}, server: { 'bind' => ['a'] } } }
 
     it 'writes those that are set' do
       is_expected.to contain_file('/etc/simpkv/simpkv.yaml').with(owner: 'root', group: 'root', mode: '0640',
                                                                   show_diff: false)
       expect(YAML.safe_load(written[:content]))
-        .to eq('backends' => options['backends'], 'estate' => { 'node_ttl' => '14d' }, 'server' => { 'bind' => ['a'] })
+        .to eq('backends' => options['backends'], 'estate' => { 'reports' => 9 }, 'server' => { 'bind' => ['a'] })
     end
   end
 
   context 'with passwords' do
     let(:params) do
-      { options: { 'backends' => { 'default' => { 'type' => 'x', 'id' => 'y', 'password' => secret } } },
+      { options: { 'backends' => { 'default' => { 'type' => 'memory', 'id' => 'y', 'password' => secret } } },
         password_files: RSpec::Puppet::Sensitive.new('/etc/simpkv/password' => 'pl4nted-password'), group: 'puppet' }
     end
 
@@ -126,10 +127,34 @@ RSpec.describe 'simpkv', type: :class do
     it { is_expected.to compile.and_raise_error(/simpkv.yaml: backends: a: id: a \S+ cannot stand in YAML/) }
   end
 
-  context 'with backends that are none' do
-    let(:pre_condition) { "class { 'simpkv': options => { 'backends' => 5 } }" }
+  # Such a file was written, and puppetserver restarted: its termini refused it.
+  { { server: { 'threads' => 3 } } => /simpkv.yaml: backends: expected a Hash of backends/,
+    { options: { 'backends' => { 'default' => { 'type' => 'file', 'id' => 'site', 'root_pth' => '/a' } } } } =>
+      /simpkv.yaml: Unknown option 'root_pth' of simpkv backend 'default': did you mean 'root_path'/ }
+    .each do |given, message|
+    context "with #{given}" do
+      let(:params) { given }
 
-    it { is_expected.to compile.and_raise_error(/simpkv.yaml: backends: expected a Hash of backends/) }
+      it { is_expected.to compile.and_raise_error(message) }
+    end
+  end
+
+  context 'without the gem, if only the gem knows that an option is wrong' do
+    let(:params) { { options: options, estate: { 'wrong' => 1 } } }
+
+    before { allow(Simpkv::SiteCheck).to receive(:check).and_raise(LoadError) }
+
+    it('writes the file, whose readers say so') { is_expected.to contain_file('/etc/simpkv/simpkv.yaml') }
+  end
+
+  { { '/etc/b' => '' } => /parameter 'password' expects/,
+    { '/etc/../b' => 'pl4nted' } => /\A(?!.*pl4nted).*parameter 'password_files' expects/m }
+    .each do |files, message|
+    context "with the files of passwords #{files}" do
+      let(:params) { { password_files: RSpec::Puppet::Sensitive.new(files) } }
+
+      it { is_expected.to compile.and_raise_error(message) }
+    end
   end
 
   context 'with packages of the distribution' do

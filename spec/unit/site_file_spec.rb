@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative '../spec_helper'
-require 'simpkv/config/site_file'
+require 'simpkv/config/site_check'
 require 'tmpdir'
 require 'yaml'
 
@@ -75,6 +75,41 @@ RSpec.describe Simpkv::SiteFile do
       file = write(default, "backends:\n  pl4nted: [\n")
       expect { described_class.read(file) }
         .to raise_error(Simpkv::ConfigError, /\A#{file}: it is neither YAML nor JSON: see line \d+\z/)
+    end
+  end
+end
+
+RSpec.describe Simpkv::SiteCheck do
+  default = { 'type' => 'file', 'id' => 'site' }
+
+  def check(site)
+    described_class.check(site.to_yaml, 'a.yaml', %w[file ldap own])
+  end
+
+  it 'accepts backends of all types, and all sections' do
+    check('backends' => { 'default' => default, 'b' => { 'type' => 'own', 'id' => 'b', 'any' => 1 } },
+          'estate' => { 'backend' => 'b', 'reports' => 9 }, 'server' => { 'threads' => 3 }, 'softfail' => true,
+          'access' => { 'users_dn' => 'ou=a,dc=b', 'roles_dn' => 'ou=b,dc=b' })
+  end
+
+  backends = { 'backends' => { 'default' => default } }
+  { { 'backend' => 'a' } => /\Aa.yaml: there is neither 'simpkv::options' nor 'backends'/,
+    { 'backends' => { 'b' => default } } => /No simpkv backend 'default'/,
+    { 'backends' => { 'default' => default, 'b' => { 'type' => 'nix', 'id' => 'a' } } } => /plugin 'nix' not available/,
+    { 'backends' => { 'default' => default, 'b' => default.merge('id' => 'b', 'root_pth' => '/a') } } =>
+      /\Aa.yaml: Unknown option 'root_pth' of simpkv backend 'b': did you mean 'root_path'\?\z/,
+    backends.merge('sofftail' => true) => /Unknown option 'sofftail'/,
+    backends.merge('softfail' => 'pl4nted') => /'softfail' .*must be true or false/,
+    backends.merge('estate' => { 'wrong' => 1 }) => /Unknown option 'wrong' of 'estate'/,
+    backends.merge('estate' => { 'backend' => 'b' }) => /No simpkv backend 'b'/,
+    backends.merge('access' => { 'users_dn' => 'ou=a' }) => /'roles_dn' of 'access' is missing/,
+    backends.merge('server' => { 'threads' => 'pl4nted' }) => /'threads' of 'server' must be/ }
+    .each do |site, message|
+    it "refuses #{site}, and shows no value" do
+      expect { check(site) }.to raise_error(Simpkv::ConfigError) { |error|
+        expect(error.message).to match(message)
+        expect(error.message).not_to include('pl4nted')
+      }
     end
   end
 end

@@ -4,32 +4,49 @@ require 'yaml'
 
 # @summary Writes options as the text of simpkv.yaml
 #
+# Refuses what the readers of the file would refuse, if the gem simpkv is installed where the catalog is compiled.
+# Without the gem, as on a fresh machine with `puppet apply`, it checks only that each backend is a Hash with `type` and
+# `id`.
+#
 # The text shows what Sensitive values hold, so it is a Sensitive itself.
 #
 # @api private
-Puppet::Functions.create_function(:'simpkv::support::site_file') do
+Puppet::Functions.create_function(:'simpkv::support::site_file', Puppet::Functions::InternalFunction) do
   # @param options
   #   The options, with their sections. Those that are undef are left out.
   # @return [Sensitive[String]] YAML
-  # @raise ArgumentError if a value is no plain data, or the backends are none
+  # @raise ArgumentError if a value is no plain data, or an option is invalid; the message does not show the value
   # @example The options of a backend
   #   simpkv::support::site_file({ 'backends' => { 'default' => { 'type' => 'file', 'id' => 'site' } } })
   dispatch :text do
+    scope_param
     param 'Hash', :options
     return_type 'Sensitive[String]'
   end
 
-  def text(options)
-    check_backends(options['backends'])
-    head = "# Puppet's class simpkv manages this file.\n"
-    Puppet::Pops::Types::PSensitiveType::Sensitive.new("#{head}#{YAML.dump(plain(options, 'simpkv.yaml'))}")
+  def text(scope, options)
+    content = plain(options, 'simpkv.yaml')
+    check_backends(content['backends'])
+    text = "# Puppet's class simpkv manages this file.\n#{YAML.dump(content)}"
+    check(scope, text)
+    Puppet::Pops::Types::PSensitiveType::Sensitive.new(text)
   end
 
-  # The library checks the rest when it reads the file: the machine that compiles the catalog may not have it.
+  # What can be checked without the gem.
   def check_backends(backends)
-    return if backends.nil? || (backends.is_a?(Hash) && backends.values.all?(Hash))
+    return if backends.is_a?(Hash) && backends.values.all? do |each|
+      each.is_a?(Hash) && %w[type id].all? { |name| each[name].is_a?(String) && !each[name].empty? }
+    end
 
     raise ArgumentError, "simpkv.yaml: backends: expected a Hash of backends by name, each a Hash with 'type' and 'id'"
+  end
+
+  def check(scope, text)
+    types = internal_call_function(scope, 'simpkv::support::load', []).backends
+    require 'simpkv/config/site_check'
+    Simpkv::SiteCheck.check(text, 'simpkv.yaml', types)
+  rescue LoadError => e
+    Puppet.debug { "simpkv.yaml: its readers check the options: #{e.message}" }
   end
 
   # The place names the value in messages.

@@ -1,0 +1,43 @@
+# frozen_string_literal: true
+
+require 'simpkv/config/site_file'
+require 'simpkv/config/validation'
+
+module Simpkv
+  # Checks a whole file of a site, as {SiteFile} reads it, before something else writes it.
+  module SiteCheck
+    # Checks what functions, the estate, access control and the service check when they read the file, for all backends.
+    # It opens no store and reads no other file. An unknown option is an error, not a warning.
+    #
+    # @param text [String] the content of the file
+    # @param title [String] its name, for messages
+    # @param types [Array<String>] the types for which there are plugins
+    # @return [void]
+    # @raise [ConfigError] the message names the file and the option, and shows no value
+    def self.check(text, title, types)
+      site = SiteFile.parse(text, title)
+      estate = Config.estate(site['estate'] || {})
+      Config.access(site['access']) if site['access']
+      Config.server(site['server'] || {})
+      check_backends(site.reject { |name, _| SiteFile::SECTIONS.include?(name) }, estate['backend'], types)
+    rescue ConfigError => e
+      raise ConfigError, e.message.start_with?("#{title}: ") ? e.message : "#{title}: #{e.message}", cause: nil
+    end
+
+    class << self
+      private
+
+      # The keys are global: a file is for all environments.
+      def check_backends(options, of_estate, types)
+        Config::CALL.each { |option| Config.flag(options, option.name) }
+        chosen = [Config.backend_for(options, nil), of_estate].compact
+        (chosen | Config.backends_of(options).keys).each do |name|
+          merged = options.merge('backend' => name, 'global' => true)
+          Validation.check(merged, types)
+          doubt = Config.doubts(merged).first
+          raise ConfigError, doubt if doubt
+        end
+      end
+    end
+  end
+end
