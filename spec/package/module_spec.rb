@@ -51,6 +51,18 @@ RSpec.describe 'The module that rake package builds' do
     expect(names.grep(%r{/lib/[^/]+/\z}).map { |name| File.basename(name) }).to eq(%w[puppet puppet_x])
   end
 
+  # A build by puppet-modulebuilder brought the specs, the sources of the gem and its library, which pluginsync would
+  # bring to every agent. The syntax of .pdkignore is that of .gitignore.
+  it 'has the files that .pdkignore leaves for a build by other tools' do
+    tracked, ignored = [[], %w[--cached --ignored --exclude-from .pdkignore]].map do |options|
+      Packages.run('git', 'ls-files', *options, folder: Packages::ROOT).lines(chomp: true)
+    end
+    names = entries.map { |entry| entry.last.delete_prefix("simp-simpkv-#{Simpkv::VERSION}/") }
+    expect(names.grep_v(%r{(\A|/)\z})).to match_array(tracked - ignored)
+    made = File.readlines(File.join(Packages::ROOT, '.gitignore'), chomp: true).grep(%r{\A(/[^*/]+/|[^/!]+/?)\z})
+    expect(made - File.readlines(File.join(Packages::ROOT, '.pdkignore'), chomp: true)).to eq(['/.bundle/'])
+  end
+
   it 'has every page that README.md links to' do
     names = entries.map { |entry| entry.last.delete_prefix("simp-simpkv-#{Simpkv::VERSION}/").chomp('/') }
     links = File.read(File.join(Packages::ROOT, 'README.md')).scan(/\]\(([^)#]+)/).flatten.grep_v(/:/)
