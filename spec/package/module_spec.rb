@@ -63,11 +63,13 @@ RSpec.describe 'The module that rake package builds' do
     expect(made - File.readlines(File.join(Packages::ROOT, '.pdkignore'), chomp: true)).to eq(['/.bundle/'])
   end
 
-  it 'has every page that README.md links to' do
+  it 'has every page that README.md and docs/README.md link to' do
     names = entries.map { |entry| entry.last.delete_prefix("simp-simpkv-#{Simpkv::VERSION}/").chomp('/') }
-    links = File.read(File.join(Packages::ROOT, 'README.md')).scan(/\]\(([^)#]+)/).flatten.grep_v(/:/)
-    expect(links).not_to be_empty
-    expect(links - names).to be_empty
+    %w[README.md docs/README.md].each do |page|
+      links = File.read(File.join(Packages::ROOT, page)).scan(/\]\(([^)#]+)/).flatten.grep_v(/:/)
+      expect(links).not_to be_empty
+      expect(links.map { |link| Pathname(page).dirname.join(link).cleanpath.to_s } - names).to be_empty
+    end
   end
 
   it 'installs with `puppet module install`, and compiles and applies catalogs with the installed gem' do
