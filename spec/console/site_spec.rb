@@ -68,6 +68,7 @@ RSpec.describe 'The site of the documentation', needs: :cext do
       find(#{question.to_json}).parts.slice(0, 3).map(part => sections[part.id].address)
     JS
     expect(first).to match(places.transform_values { |place| include(place) })
+    expect(first.values.flatten.grep(/adr|CHANGELOG/)).to eq([])
     expect(browser.page.evaluate('find("C++").parts.length')).to eq(0)
   end
 
