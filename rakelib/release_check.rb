@@ -16,6 +16,7 @@ class ReleaseCheck
   LINES = {
     version: 'the version is the same everywhere', distributions: 'packages of distributions have this version',
     changelog: 'the changelog has this version, with its date',
+    addresses: 'module, gems, packages and SECURITY.md name public addresses of the project',
     interface: 'the library, its header and the pages have one interface',
     openapi: 'the description of the API has its version',
     licence: 'each package has the licence', unfinished: 'nothing is marked as unfinished',
@@ -32,10 +33,15 @@ class ReleaseCheck
     require 'json'
     puts JSON.generate(Dir['*.gemspec'].sort.to_h { |file|
       spec = Gem::Specification.load(file) or abort("\#{file} cannot be loaded")
-      [file, { version: spec.version.to_s, license: spec.license, has_it: spec.files.include?('LICENSE') }]
+      [file, { version: spec.version.to_s, license: spec.license, has_it: spec.files.include?('LICENSE'),
+               homepage: spec.homepage }]
     })
   RUBY
-  private_constant :LICENCE, :GEMS
+
+  # Addresses that somebody can reach: the names of RFC 2606 stand for others.
+  ADDRESS = %r{(https://(?:[\w-]+\.)+[a-z]+[^\s>)]*|[\w.+-]+@(?:[\w-]+\.)+[a-z]+)}.freeze
+  RESERVED = %r{\bexample\.(com|net|org)\b|\.(example|invalid|localhost)(/|:|$)}.freeze
+  private_constant :LICENCE, :GEMS, :ADDRESS, :RESERVED
 
   # @param root [String] the folder of the sources
   # @param fast [Boolean] whether to leave out what is true of a release only, and what takes minutes
@@ -92,7 +98,7 @@ class ReleaseCheck
 
   # The fast form accepts a list of changes without a version: the next release gives it one.
   def changelog
-    newest = read('CHANGELOG.md')[/^## (.+)$/, 1].to_s
+    newest = newest_changes
     return [] if @fast && newest == '[Unreleased]'
 
     date = newest[/\A\[#{Regexp.escape(number)}\] - (\d{4}-\d\d-\d\d)\z/, 1]
@@ -100,6 +106,29 @@ class ReleaseCheck
     return [] if Date.iso8601(date) <= Date.today
 
     ["CHANGELOG.md: #{date} is in the future"]
+  end
+
+  # The fast form accepts missing ones as long as the changelog has no version: nothing is published yet.
+  def addresses
+    return [] if @fast && newest_changes == '[Unreleased]'
+
+    found = places_of_addresses.reject do |_, text|
+      text.to_s.scan(ADDRESS).flatten.any? { |address| !address.match?(RESERVED) }
+    end
+    found.keys.map { |place| "#{place} has no public address: write the project's there" }
+  end
+
+  # @return [Hash{String => String, nil}] what each place has, which must name an address
+  def places_of_addresses
+    forge = %w[source project_page issues_url].to_h { |name| ["metadata.json: #{name}", metadata[name]] }
+    homepages = gems.to_h { |file, spec| ["#{file}: homepage", spec['homepage']] }
+    maintainer = sh('packaging/fill', 'packaging/debian/control')[/^Maintainer: .*<(.*)>$/, 1]
+    { **forge, **homepages, 'packages: Maintainer, of DEBEMAIL or packaging/fill' => maintainer,
+                            'SECURITY.md' => read('SECURITY.md') }
+  end
+
+  def newest_changes
+    read('CHANGELOG.md')[/^## (.+)$/, 1].to_s
   end
 
   def interface

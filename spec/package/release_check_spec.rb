@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'fileutils'
+require 'json'
 require 'open3'
 require 'stringio'
 require 'tmpdir'
@@ -44,18 +45,30 @@ RSpec.describe 'The checklist of a release' do
   # Makes a project that can be released: the files of this one that the checklist reads, with a dated changelog.
   def make_project(checkout, rakefile)
     %w[lib/simpkv/version.rb lib/simpkv/server/openapi.yaml metadata.json simpkv.gemspec simpkv-server.gemspec LICENSE
-       packaging/fill packaging/version packaging/debian/changelog packaging/simpkv.spec bin/env
+       packaging/fill packaging/version packaging/debian/changelog packaging/debian/control packaging/simpkv.spec
+       bin/env
        docs/install.md docs/simpkv.1 ext/core/include/simpkv.h ext/core/build/release/libsimpkv.so].each do |file|
       FileUtils.mkdir_p(File.join(@root, File.dirname(file)))
       FileUtils.cp(File.join(checkout, file), File.join(@root, file))
     end
     write('lib/simpkv.rb' => "require_relative 'simpkv/version'\nSimpkv::Native = Struct.new(:version).new(Simpkv::VERSION)\n",
           'README.md' => "A page\n", 'CHANGELOG.md' => "# Changelog\n\n## [#{Simpkv::VERSION}] - 2026-01-31\n",
-          '.gitignore' => "/pkg/\nbuild/\n", 'Rakefile' => rakefile)
+          'SECURITY.md' => "Write to security@simpkv.test\n", '.gitignore' => "/pkg/\nbuild/\n", 'Rakefile' => rakefile)
+    publish
     sample_gem
     git('init', '--quiet')
     git('add', '.')
     commit
+  end
+
+  # Gives the project the addresses that this one does not have yet.
+  def publish
+    page = 'https://simpkv.test/'
+    addresses = { 'source' => page, 'project_page' => page, 'issues_url' => "#{page}issues" }
+    metadata = JSON.parse(File.read(File.join(@root, 'metadata.json'))).merge(addresses)
+    write('metadata.json' => JSON.pretty_generate(metadata))
+    %w[simpkv simpkv-server].each { |gem| change("#{gem}.gemspec", 'spec.authors', "spec.homepage = '#{page}'\n  \\0") }
+    change('packaging/fill', 'simpkv@example.org', 'simpkv@simpkv.test')
   end
 
   def write(files)
@@ -124,6 +137,16 @@ RSpec.describe 'The checklist of a release' do
       [/begins with ''/, changelog, nil, "# Changelog\n"],
       [/invalid date/, changelog, '2026-01-31', '2026-02-30'],
       [/9999-01-01 is in the future/, changelog, '2026-01-31', '9999-01-01']
+    ],
+    addresses: [
+      [/metadata.json: source has no public address/, forge, 'https://simpkv.test/', 'not published yet'],
+      [/metadata.json: issues_url has no/, forge, 'issues_url', 'issues'],
+      [/metadata.json: project_page has no/, forge, /("project_page": )"[^"]+"/, '\1"https://example.org/a"'],
+      [/\Asimpkv.gemspec: homepage has no/, 'simpkv.gemspec', 'spec.homepage', '_'],
+      [/simpkv-server.gemspec: homepage has no/, 'simpkv-server.gemspec', 'https://simpkv.test', 'http://simpkv'],
+      [/packages: Maintainer.* has no/, 'packaging/fill', 'simpkv.test', 'example.org'],
+      [/SECURITY.md has no/, 'SECURITY.md', 'security@simpkv.test', 'us'],
+      [/No such file.*SECURITY.md/, 'SECURITY.md', nil, nil]
     ],
     interface: [
       [/library is libsimpkv.so.\d+, not libsimpkv.so.999/, 'ext/core/include/simpkv.h', /(SKV_ABI) \d+/, '\1 999'],
