@@ -15,15 +15,17 @@ PACKAGES = {
   'OpenSSL' => %w[libssl-dev openssl-devel], 'libldap' => %w[libldap-dev openldap-devel]
 }.freeze
 
-# Stops with one line, which names all that is missing and how to install it, unless nothing is.
+# Stops with one line, which names what is missing and how to install it, unless nothing is.
 #
 # @param missing [Hash{String => String, nil}] by the names above, what was not found: nil for what was found
-def require_all(missing)
+# @param rest [Boolean] whether to install all others, too: without a compiler, nobody knows what else is missing
+def require_all(missing, rest: false)
   missing = missing.compact
   return if missing.empty?
 
-  debian, el = PACKAGES.values_at(*missing.keys).transpose.map { |packages| packages.join(' ') }
-  old = missing.key?('libldap') ? ' (before Debian 12, libldap2-dev)' : ''
+  needed = rest ? PACKAGES.keys.drop(PACKAGES.keys.index(missing.keys.first)) : missing.keys
+  debian, el = PACKAGES.values_at(*needed).transpose.map { |packages| packages.join(' ') }
+  old = needed.include?('libldap') ? ' (before Debian 12, libldap2-dev)' : ''
   warn "simpkv: missing: #{missing.values.join(', ')}. Debian, Ubuntu: apt-get install #{debian}#{old}. " \
        "EL, Fedora: dnf install #{el}"
   exit!(1) # At a normal end, mkmf would print a page of its own options below this line.
@@ -33,7 +35,7 @@ end
 begin
   require 'mkmf'
 rescue LoadError, SystemExit
-  require_all('ruby.h' => 'ruby.h')
+  require_all({ 'ruby.h' => 'ruby.h' }, rest: true)
 end
 
 # @return [String, nil] the header or the library, if it is not there
@@ -59,11 +61,13 @@ absent_libldap = lambda do
   end
 end
 
-require_all('make' => ('make' unless find_executable($make.split.first)),
-            'a working C compiler' => ('a working C compiler' unless have_devel?))
-require_all('jansson' => absent('jansson.h', 'jansson', 'json_loadb'),
-            'PCRE2' => absent('pcre2.h', 'pcre2-8', 'pcre2_match_8', '-DPCRE2_CODE_UNIT_WIDTH=8'),
-            'OpenSSL' => absent('openssl/evp.h', 'crypto', 'EVP_aes_256_gcm'), 'libldap' => absent_libldap.call)
+missing = { 'make' => ('make' unless find_executable($make.split.first)) }
+require_all(missing.merge('a working C compiler' => 'a working C compiler'), rest: true) unless have_devel?
+missing['jansson'] = absent('jansson.h', 'jansson', 'json_loadb')
+missing['PCRE2'] = absent('pcre2.h', 'pcre2-8', 'pcre2_match_8', '-DPCRE2_CODE_UNIT_WIDTH=8')
+missing['OpenSSL'] = absent('openssl/evp.h', 'crypto', 'EVP_aes_256_gcm')
+missing['libldap'] = absent_libldap.call
+require_all(missing)
 $libs = "#{libldap} #{$libs}"
 
 abort 'simpkv: this Ruby has no rb_nogvl: it must be Ruby 2.6 or newer' unless have_func('rb_nogvl', 'ruby/thread.h')
