@@ -20,9 +20,17 @@ class BillOfMaterials
     'openldap' => { sonames: %w[libldap liblber], license: 'OLDAP-2.8', range: '*' }
   }.freeze
 
+  # The licences of the gems and modules that packages need: a build does not have all of them.
+  # spec/distribution/debian_spec.rb compares those of gems with their specifications.
+  LICENSES = {
+    'erubi' => 'MIT', 'parslet' => 'MIT', 'prometheus-client' => 'Apache-2.0', 'puma' => 'BSD-3-Clause',
+    'rack' => 'MIT', 'roda' => 'MIT', 'ruby-progressbar' => 'MIT', 'simpkv' => 'Apache-2.0',
+    'sqlite3' => 'BSD-3-Clause', 'tilt' => 'MIT', 'puppetlabs-sshkeys_core' => 'Apache-2.0'
+  }.freeze
+
   # The name of the bill of a package.
   #
-  # @param package [String] the path of a gem or of a module
+  # @param package [String] the path of a package
   # @return [String] the path of its bill, beside it
   def self.path(package)
     "#{package.sub(/\.(gem|tar\.gz)\z/, '')}.cdx.json"
@@ -48,7 +56,7 @@ class BillOfMaterials
   end
   private_class_method :schema
 
-  # @param package [String] the path of a gem or of a module
+  # @param package [String] the path of a gem or of a module; {DistributionBill} knows those of distributions
   # @param date [Time] when it was built
   def initialize(package, date)
     @package = package
@@ -66,6 +74,8 @@ class BillOfMaterials
     { '$schema' => 'http://cyclonedx.org/schema/bom-1.7.schema.json',
       'bomFormat' => 'CycloneDX', 'specVersion' => '1.7', 'serialNumber' => serial_number, 'version' => 1,
       'metadata' => { 'timestamp' => @date.utc.iso8601, 'lifecycles' => [{ 'phase' => 'build' }],
+                      'tools' => { 'components' => [component('application', 'rake package of simpkv', nil, nil)] },
+                      'supplier' => { 'name' => supplier },
                       'component' => subject.merge('hashes' => hashes(File.binread(@package)), 'components' => files) },
       'components' => needed,
       'dependencies' => [{ 'ref' => subject['bom-ref'], 'dependsOn' => needed.map { |part| part['bom-ref'] } }] }
@@ -102,7 +112,12 @@ class BillOfMaterials
   def component(type, name, url, license, version: nil, range: nil)
     { 'type' => type, 'bom-ref' => url || name, 'name' => name, 'version' => version,
       'versionRange' => range, 'isExternal' => range ? true : nil, 'purl' => url,
-      'licenses' => license && [{ 'license' => { 'id' => license } }] }.compact
+      'licenses' => license && [*license].map { |id| { 'license' => { 'id' => id } } } }.compact
+  end
+
+  # @return [String] who has built the package
+  def supplier
+    gem? ? spec.authors.first : metadata['author']
   end
 
   def hashes(bytes)
@@ -116,7 +131,7 @@ class BillOfMaterials
 
   def gems
     spec.runtime_dependencies.sort_by(&:name).map do |dependency|
-      component('library', dependency.name, "pkg:gem/#{dependency.name}", nil,
+      component('library', dependency.name, "pkg:gem/#{dependency.name}", LICENSES.fetch(dependency.name),
                 range: "vers:gem/#{range(dependency.requirement)}")
     end
   end
@@ -137,7 +152,9 @@ class BillOfMaterials
     own = component('library', 'simpkv', 'pkg:gem/simpkv', metadata['license'], range: "vers:gem/#{range(gem)}")
     [own] + metadata['dependencies'].map do |needed|
       constraints = Gem::Requirement.new(needed['version_requirement'].scan(/[<>=]+ *[\d.]+/))
-      component('library', needed['name'], nil, nil, range: "vers:generic/#{range(constraints)}")
+      name = needed['name']
+      component('library', name, "pkg:puppet/#{name.sub('-', '/')}", LICENSES.fetch(name),
+                range: "vers:generic/#{range(constraints)}")
     end
   end
 

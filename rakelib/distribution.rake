@@ -3,8 +3,10 @@
 namespace :package do
   desc 'Build everything into pkg/: gems, module, Debian source package and packages, and RPMs (bin/setup packages)'
   task all: %i[package package:deb package:rpm] do
+    require_relative 'distribution_bill'
+    bills = write_bills(DistributionBill.packages('pkg'), DistributionBill)
     listed = File.readlines('pkg/SHA256SUMS').map { |line| File.join('pkg', line.split.last) }
-    write_checksums(listed | Dir['pkg/{simpkv_*,*.deb,*.rpm}'])
+    write_checksums(listed | bills | Dir['pkg/{simpkv_*,*.deb,*.rpm}'])
   end
 
   desc 'Build the Debian source package and the Debian packages into pkg/'

@@ -15,6 +15,15 @@ task :source_date do
     ENV['SOURCE_DATE_EPOCH'].match?(/\A\d+\z/)
 end
 
+# Writes the bills of materials of packages, and returns their names.
+def write_bills(packages, kind)
+  packages.map do |package|
+    BillOfMaterials.path(package).tap do |file|
+      File.write(file, kind.new(package, Time.at(Integer(ENV.fetch('SOURCE_DATE_EPOCH')))))
+    end
+  end
+end
+
 # Writes the checksums of files in pkg.
 def write_checksums(files)
   File.write('pkg/SHA256SUMS', files.sort.map do |file|
@@ -28,12 +37,7 @@ task :package do
   version = Gem::Specification.load('simpkv.gemspec').version
   packages = ["simpkv-#{version}.gem", "simpkv-#{version}-java.gem", "simpkv-server-#{version}.gem",
               "simp-simpkv-#{version}.tar.gz"].map { |name| File.join('pkg', name) }
-  bills = packages.map do |package|
-    BillOfMaterials.path(package).tap do |file|
-      File.write(file, BillOfMaterials.new(package, Time.at(Integer(ENV.fetch('SOURCE_DATE_EPOCH')))))
-    end
-  end
-  write_checksums(packages + bills)
+  write_checksums(packages + write_bills(packages, BillOfMaterials))
 end
 
 namespace :release do

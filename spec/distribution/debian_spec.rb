@@ -2,6 +2,7 @@
 
 require 'digest'
 require 'yaml'
+require_relative '../../rakelib/distribution_bill'
 require_relative '../../rakelib/module_files'
 require_relative '../support/distribution'
 
@@ -43,6 +44,23 @@ RSpec.describe 'The Debian packages' do
     expect(names - debs).to eq([])
     rpms = Packages.run('rpmspec', '--query', spec).lines.map { |rpm| rpm[/\A(.+)-[^-]+-[^-]+$/, 1] }
     expect(names - rpms).to eq([])
+  end
+
+  it 'have a bill of materials, which names what the package of the service brings and needs' do
+    package = DistributionBill.packages(folder).find { |name| name.include?('/simpkv-server_') }
+    File.write(BillOfMaterials.path(package), DistributionBill.new(package, Time.at(0)))
+    expect(BillOfMaterials.problems(package)).to eq([])
+    bill = JSON.parse(File.read(BillOfMaterials.path(package)))
+    gems, files = bill['metadata']['component']['components'].partition { |part| part['type'] == 'library' }
+    listed = File.readlines(File.join(Packages::ROOT, 'packaging/gems.txt')).grep_v(/^#/)
+    expect(gems.map { |gem| gem.values_at('name', 'version') })
+      .to match_array(listed.map { |line| line.split.first(2) } + [['simpkv-server', Simpkv::VERSION]])
+    expect(gems.map { |gem| gem['purl'] }).to all(start_with('pkg:gem/'))
+    licenses = gems.to_h { |gem| [gem['name'], gem['licenses'].first['license']['id']] }
+    expect(licenses).to include(BillOfMaterials::LICENSES.slice(*licenses.keys))
+    expect(files.map { |file| file['name'] } - content(folder, 'simpkv-server')).to eq([])
+    expect(bill['components']).to include(include('name' => 'libsqlite3-0',
+                                                  'versionRange' => start_with('vers:deb/>=')))
   end
 
   it 'store and read a key, and load the library, wherever they are unpacked' do

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative '../../rakelib/distribution_bill'
 require_relative '../../rakelib/module_files'
 require_relative '../support/distribution'
 
@@ -23,6 +24,15 @@ RSpec.describe 'The RPMs', :long do
       packed = content(folder, 'puppet-module-simp-simpkv')
       expect(packed).to include(*files.map { |name| a_string_ending_with("/simpkv/#{name}") })
     end
+  end
+
+  it 'have bills of materials' do
+    DistributionBill.packages(folder).each do |package|
+      File.write(BillOfMaterials.path(package), DistributionBill.new(package, Time.at(0)))
+      expect(BillOfMaterials.problems(package)).to eq([])
+    end
+    bill = JSON.parse(File.read(Dir["#{folder}/simpkv-server-[0-9]*.cdx.json"].first))
+    expect(bill['metadata']['component']['components']).to include(include('purl' => %r{\Apkg:gem/puma@}))
   end
 
   it 'can be built again from their source package, without this checkout' do

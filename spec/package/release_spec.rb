@@ -92,6 +92,13 @@ RSpec.describe 'A release that rake package builds' do
     end
   end
 
+  it 'names the licence of all that a package needs' do
+    parts = packages.flat_map { |package| bill(package)['components'] }
+    expect(parts).to all(include('licenses', 'purl'))
+    expect(BillOfMaterials::LICENSES['ruby-progressbar'])
+      .to eq(Gem::Specification.find_by_name('ruby-progressbar').license)
+  end
+
   it 'names the gems and modules that each package needs' do
     libraries = BillOfMaterials::LIBRARIES.transform_values { |library| "vers:generic/#{library[:range]}" }
     ruby, java, server, puppet = packages.map { |package| needs(package) }
