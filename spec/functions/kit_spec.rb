@@ -221,6 +221,14 @@ RSpec.describe Simpkv::Kit, type: :kit do
       expect(nil).not_to have_stored('app1/x')
     end
 
+    # The environment was ignored.
+    it 'refuses an environment of global keys' do
+      wrong = /\A'global' and 'environment' exclude each other/
+      refused({ 'a' => 1 }, global: true, environment: 'dev').to raise_error(ArgumentError, wrong)
+      expect { have_stored('a', global: true, environment: 'dev') }.to raise_error(ArgumentError, wrong)
+      simpkv_with({ 'a' => 1 }, global: false, environment: 'dev')
+    end
+
     # The first folder of the key became the environment.
     it 'refuses what is not the name of an environment, and what is no Boolean' do
       ['', 'a/b', '.'].each do |name|

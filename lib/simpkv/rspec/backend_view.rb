@@ -28,7 +28,7 @@ module Simpkv
         raise ArgumentError, "unknown option '#{unknown.first}': expected #{OPTIONS.join(', ')}" if unknown.any?
 
         @backend = (options['backend'] || 'default').to_s
-        @prefix = Config.flag(options, 'global') ? 'globals' : prefix(options['environment'], example)
+        @prefix = Config.flag(options, 'global') ? globals(options) : prefix(options['environment'], example)
         @documents = Adapter::Documents.new
       end
 
@@ -94,6 +94,12 @@ module Simpkv
 
       def store
         kit.store(@backend)
+      end
+
+      def globals(options)
+        return 'globals' if options['environment'].nil?
+
+        raise ArgumentError, "'global' and 'environment' exclude each other: global keys belong to no environment"
       end
 
       def prefix(environment, example)
