@@ -9,7 +9,7 @@ RSpec.describe 'The pages about facts' do
   include ConsoleEstate
   include ConsolePages
 
-  include_context 'with a service', '--bind', 'tcp://127.0.0.1:0'
+  include_context 'with a service for all examples', '--bind', 'tcp://127.0.0.1:0', indexed: true
 
   # @return [String] the address of a page of a fact whose path is a parameter
   def fact_at(*keys)
@@ -164,7 +164,7 @@ RSpec.describe 'The pages about facts' do
   end
 
   context 'with rights for another part of the API' do
-    include_context 'with a service', '--bind', 'ssl://127.0.0.1:0'
+    include_context 'with a service for all examples', '--bind', 'ssl://127.0.0.1:0', indexed: true
 
     let(:certificates) { @certificates ||= Certificates.new(Dir.mktmpdir('ca')) }
     let(:section) do

@@ -7,7 +7,7 @@ require_relative '../support/console_pages'
 RSpec.describe 'The pages of nodes' do
   include ConsolePages
 
-  include_context 'with a service', '--bind', 'tcp://127.0.0.1:0', '--local-write'
+  include_context 'with a service for all examples', '--bind', 'tcp://127.0.0.1:0', '--local-write', indexed: true
 
   let(:markup) { '<script>alert(1)</script>' }
   let(:image) { '"><img src=x onerror=alert(1)>' }
@@ -503,7 +503,7 @@ RSpec.describe 'The pages of nodes' do
   end
 
   context 'with a caller who may see some parts only' do
-    include_context 'with a service', '--bind', 'ssl://127.0.0.1:0'
+    include_context 'with a service for all examples', '--bind', 'ssl://127.0.0.1:0', indexed: true
 
     let(:certificates) { @certificates ||= Certificates.new(Dir.mktmpdir('ca')) }
     let(:section) do

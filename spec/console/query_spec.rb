@@ -8,7 +8,7 @@ RSpec.describe 'The page for queries' do
   include ConsoleEstate
   include ConsolePages
 
-  include_context 'with a service', '--bind', 'tcp://127.0.0.1:0'
+  include_context 'with a service for all examples', '--bind', 'tcp://127.0.0.1:0', indexed: true
 
   def ask(query, page = '/query', **more)
     page("#{page}?#{URI.encode_www_form(more.merge(query: query))}")

@@ -8,7 +8,7 @@ RSpec.describe 'The pages about resources' do
   include ConsoleEstate
   include ConsolePages
 
-  include_context 'with a service', '--bind', 'tcp://127.0.0.1:0'
+  include_context 'with a service for all examples', '--bind', 'tcp://127.0.0.1:0', indexed: true
 
   # A type with a namespace and titles that are no segments of a path.
   let(:titles) { ['/etc/hosts', '.', "two\nlines", 'a b&c', '<b>'] }

@@ -52,8 +52,9 @@ RSpec.shared_context 'with a service' do |*arguments, env: {}|
 end
 
 # One service for all examples of a group, each of which begins with an empty store, or with an estate of nothing. An
-# example with another configuration, or after one that has stopped the service, has a new service.
-RSpec.shared_context 'with a service for all examples' do |*arguments|
+# example with another configuration, or after one that has stopped the service, has a new service. With
+# `indexed: true`, the index has what an example stored before it first uses `service`, as if the service began then.
+RSpec.shared_context 'with a service for all examples' do |*arguments, indexed: false|
   include_context 'with the configuration of a service'
 
   before(:context) { @kept = { folder: Scratch.make('service') } }
@@ -65,7 +66,7 @@ RSpec.shared_context 'with a service for all examples' do |*arguments|
 
   let(:id) { @kept[:id] ||= "i#{LdapIds.next}" }
   let(:service) do
-    stop_kept unless @kept[:options] == options && @kept[:service].pid
+    stop_kept unless @kept[:options] == options && @kept[:service].pid && (!indexed || index_made)
     @kept[:options] = options
     @kept[:service] ||= Service.new(options, *arguments).tap(&:start)
   end
@@ -80,6 +81,24 @@ RSpec.shared_context 'with a service for all examples' do |*arguments|
   def stop_kept
     @kept.delete(:service)&.stop
     FileUtils.rm_rf(File.join(@kept.fetch(:folder), 'store.index'))
+  end
+
+  # Makes the index anew. The service refreshes it once a second only, and would take a node for unchanged that two
+  # examples save with the same status.
+  #
+  # @return [Boolean] false if a document cannot be read, or could not be read when the service refreshed the index
+  def index_made
+    require 'simpkv/query/builder' # It needs SQLite, which not all stages have that load this file.
+    estate = Simpkv::Estate.new(options)
+    index = Simpkv::Query::Index.of(estate, options.fetch('server').fetch('index'))
+    Simpkv::Query::Builder.new(estate, index).build
+    @kept[:service].client.get('/readyz').data.dig('index', 'error').nil?
+  rescue Simpkv::ConfigError # There is no estate.
+    true
+  rescue Simpkv::Error
+    false
+  ensure
+    index&.close
   end
 
   # Deletes all keys but the markers of an estate.
