@@ -10,7 +10,7 @@ require_relative '../support/sample_console'
 RSpec.describe 'The pages of the console' do
   include ConsolePages
 
-  include_context 'with a service', '--bind', 'tcp://127.0.0.1:0', '--local-write'
+  include_context 'with a service for all examples', '--bind', 'tcp://127.0.0.1:0', '--local-write', indexed: true
 
   it 'are at the root for browsers, where the API has its versions for other clients' do
     expect(page('/')).to have_attributes(status: 200, headers: include('content-type' => 'text/html; charset=utf-8'),
@@ -56,29 +56,34 @@ RSpec.describe 'The pages of the console' do
     expect(page('/v1/nope').headers).to include('content-type' => 'application/problem+json')
   end
 
-  # They were full tables, which did not say how old they are.
-  it 'say as of when the index is, if the store does not answer any more' do
-    make_estate
-    estate = Simpkv::Estate.new(options)
-    estate.facts.save('web1', { 'kernel' => 'Linux' })
-    estate.exports.save('web1', { 'host' => [{ 'title' => 'a' }] }, 'production')
-    pages = %w[/nodes /facts /facts/kernel /resources /resources?type=Host /query?query=nodes%7B%7D]
-    read = -> { pages.map { |path| text(page(path)) } }
-    eventually(errors: RuntimeError) { read.call.first.include?('web1') }
-    expect(read.call).to all(match(/\A(?!.*last refreshed)/))
-    FileUtils.mv(@root, "#{@root}.away")
-    notice = /The index was last refreshed \d+ seconds? ago , and .* had at that time\. .*there is no store/
-    eventually(errors: RuntimeError) { read.call.all?(notice) }
-    expect(text(page('/nodes'))).to include('web1')
-    overview = eventually(errors: RuntimeError) { [text(page('/'))].grep_v(/Not known yet: [^.]*runs/).first }
-    expect(overview).to match(/Runs of the last 14 days The index was last refreshed \d+ seconds? ago/)
-    # It had no tabs, of which some come from the index.
-    node = page('/nodes/web1')
-    expect([node.status, text(node), links(node)])
-      .to match([503, include('there is no store'), include('/nodes/web1/catalog')])
-    FileUtils.mv("#{@root}.away", @root)
-    eventually(errors: RuntimeError) { read.call.none?(/refreshed/) }
-    expect(text(page('/rules'))).not_to include('The index')
+  # The overview shows for some time what the service read before.
+  context 'with a service that has read nothing yet' do
+    include_context 'with a service for all examples', '--bind', 'tcp://127.0.0.1:0'
+
+    # They were full tables, which did not say how old they are.
+    it 'say as of when the index is, if the store does not answer any more' do
+      make_estate
+      estate = Simpkv::Estate.new(options)
+      estate.facts.save('web1', { 'kernel' => 'Linux' })
+      estate.exports.save('web1', { 'host' => [{ 'title' => 'a' }] }, 'production')
+      pages = %w[/nodes /facts /facts/kernel /resources /resources?type=Host /query?query=nodes%7B%7D]
+      read = -> { pages.map { |path| text(page(path)) } }
+      eventually(errors: RuntimeError) { read.call.first.include?('web1') }
+      expect(read.call).to all(match(/\A(?!.*last refreshed)/))
+      FileUtils.mv(@root, "#{@root}.away")
+      notice = /The index was last refreshed \d+ seconds? ago , and .* had at that time\. .*there is no store/
+      eventually(errors: RuntimeError) { read.call.all?(notice) }
+      expect(text(page('/nodes'))).to include('web1')
+      overview = eventually(errors: RuntimeError) { [text(page('/'))].grep_v(/Not known yet: [^.]*runs/).first }
+      expect(overview).to match(/Runs of the last 14 days The index was last refreshed \d+ seconds? ago/)
+      # It had no tabs, of which some come from the index.
+      node = page('/nodes/web1')
+      expect([node.status, text(node), links(node)])
+        .to match([503, include('there is no store'), include('/nodes/web1/catalog')])
+      FileUtils.mv("#{@root}.away", @root)
+      eventually(errors: RuntimeError) { read.call.none?(/refreshed/) }
+      expect(text(page('/rules'))).not_to include('The index')
+    end
   end
 
   it 'show nothing of an internal error but the id of its line in the log' do
