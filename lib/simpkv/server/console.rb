@@ -97,7 +97,7 @@ module Simpkv
         return if METHODS.include?(method)
 
         raise Problem.new(405, "pages do not take #{method}: scripts use the API, below /v1",
-                          { 'allow' => METHODS.join(', ') })
+                          headers: { 'allow' => METHODS.join(', ') })
       end
 
       # @raise [Problem] the query of the address cannot be read, or is not UTF-8

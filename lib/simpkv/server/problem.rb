@@ -54,7 +54,7 @@ module Simpkv
       # @param detail [String] what is wrong, and what to do
       # @param headers [Hash{String => String}]
       # @param key [String, nil] see {Error#key}
-      def initialize(status, detail, headers = {}, key: nil)
+      def initialize(status, detail, headers: {}, key: nil)
         super(detail)
         @status = status
         @headers = headers
