@@ -61,7 +61,9 @@ class SimpkvTask
     document = done(simpkv('get', options('expired' => '--expired'), key))
     # The log lists the current value, too.
     versions = simpkv('log', options({}), key)
-    done(versions) unless versions.code.zero? && versions.data.is_a?(Array)
+    done(versions)
+    raise Failure.new('the command printed no list of versions', 70) unless versions.data.is_a?(Array)
+
     text = document['value'].is_a?(String) && !document['encoding']
     { 'key' => key, 'text' => text, 'sensitive' => document.fetch('sensitive', false),
       'earlier' => versions.data.length - 1, **document.slice(*TIMES, 'warnings') }

@@ -120,8 +120,8 @@ class simpkv (
     }
   }
 
-  # Puppet does not check the types inside a Sensitive.
-  $password_files.unwrap.each |Simpkv::Absolute_path $path, String[1] $password| {
+  # Puppet drops the limits of lengths inside a Sensitive.
+  $password_files.unwrap.each |$path, String[1] $password| {
     file { $path:
       ensure    => file,
       owner     => $owner,

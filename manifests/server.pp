@@ -23,7 +23,8 @@
 #   The user of the service, which is not root.
 # @param manage_user
 #   True: the class makes the user and a group of the same name, with the home `/nonexistent` and without a shell. False:
-#   the user exists already, and the class leaves it as it is. Default: true for the user `simpkv`, else false.
+#   the class leaves the user as it is. Then the service runs in the primary group of the user, which must not be root's,
+#   and a User in the catalog needs `before => Class['simpkv::server']`. Default: true for the user `simpkv`, else false.
 # @param groups
 #   Further groups of the service. Default: the group of the files of the class simpkv, which the service must read.
 # @param command
@@ -104,6 +105,10 @@ configuration, such as 'puppet', or 'simpkv::server::groups'")
       }
     }
 
+    $primary_group = $manage_user ? {
+      true    => $user,
+      default => undef,
+    }
     file { '/etc/systemd/system/simpkv.service':
       ensure  => file,
       owner   => 'root',
@@ -111,7 +116,7 @@ configuration, such as 'puppet', or 'simpkv::server::groups'")
       mode    => '0644',
       content => epp('simpkv/simpkv.service.epp', {
         'user'             => $user,
-        'group'            => $manage_user ? { true => $user, default => undef },
+        'group'            => $primary_group,
         'groups'           => $all_groups,
         'command'          => $program,
         'read_write_paths' => $read_write_paths,

@@ -60,7 +60,7 @@ RSpec.describe 'The plan simpkv::rotate' do
     expect(rotate('resume=true')).to eq('key' => 'app1/db_password', 'services' => 1, 'clients' => 1)
     expect(agents).to eq([2, 2, 1])
     expect([@project.simpkv('get', 'app1/db_password'), @project.simpkv('get', 'app1/db_password', '-o', 'json')])
-      .to match([new, /"owner": "dba"/])
+      .to match([new, /\A(?!.*"sensitive").*"owner": "dba"/m])
     expect(@project.log).not_to match(/pl4nted-|#{new}/)
   end
 

@@ -129,6 +129,8 @@ RSpec.describe 'simpkv', type: :class do
 
   # Such a file was written, and puppetserver restarted: its termini refused it.
   { { server: { 'threads' => 3 } } => /simpkv.yaml: backends: expected a Hash of backends/,
+    { options: { 'backends' => { 'default' => 5 } } } => /simpkv.yaml: backends: expected a Hash of backends/,
+    { options: { 'backends' => { 'default' => { 'type' => 'file' } } } } => /each a Hash with 'type' and 'id'/,
     { options: { 'backends' => { 'default' => { 'type' => 'file', 'id' => 'site', 'root_pth' => '/a' } } } } =>
       /simpkv.yaml: Unknown option 'root_pth' of simpkv backend 'default': did you mean 'root_path'/ }
     .each do |given, message|
@@ -139,12 +141,18 @@ RSpec.describe 'simpkv', type: :class do
     end
   end
 
-  context 'without the gem, if only the gem knows that an option is wrong' do
+  context 'with a gem that cannot be loaded, if only the gem knows that an option is wrong' do
     let(:params) { { options: options, estate: { 'wrong' => 1 } } }
 
-    before { allow(Simpkv::SiteCheck).to receive(:check).and_raise(LoadError) }
+    before do
+      allow(Simpkv::SiteCheck).to receive(:check).and_raise(LoadError, 'libsimpkv.so.4: no such file')
+      allow(Puppet).to receive(:warning)
+    end
 
-    it('writes the file, whose readers say so') { is_expected.to contain_file('/etc/simpkv/simpkv.yaml') }
+    it 'writes the file, whose readers say so, and warns' do
+      is_expected.to contain_file('/etc/simpkv/simpkv.yaml')
+      expect(Puppet).to have_received(:warning).with(/options are not checked: libsimpkv.so.4/)
+    end
   end
 
   { { '/etc/b' => '' } => /parameter 'password' expects/,

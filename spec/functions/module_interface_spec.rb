@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative '../puppet_helper'
-%w[adapter resources resources/access_catalog termini/node_query termini/estate_query].each do |name|
+%w[adapter config/site_check resources resources/access_catalog termini/node_query termini/estate_query].each do |name|
   require "simpkv/#{name}"
 end
 
@@ -21,7 +21,7 @@ RSpec.describe "What the module's code uses of the gem" do
                          Simpkv::Adapter Simpkv::Adapter::EnvironmentCode.evaluate Simpkv::Adapter::EnvironmentCode.kept
                          Simpkv::Adapter::PluginMethods Simpkv::ConfigError Simpkv::Error Simpkv::InvalidError Simpkv::Native.key_check
                          Simpkv::OLDEST_API Simpkv::Resources::AccessCatalog.new Simpkv::Resources::Catalog Simpkv::Resources::Catalog.new
-                         Simpkv::Resources::Key Simpkv::Store Simpkv::Termini::EstateQuery.answer
+                         Simpkv::Resources::Key Simpkv::SiteCheck.check Simpkv::Store Simpkv::Termini::EstateQuery.answer
                          Simpkv::Termini::NodeQuery.answer Simpkv::TooLargeError Simpkv::VERSION Simpkv::Validation.check
                        ])
   end

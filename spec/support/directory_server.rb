@@ -213,7 +213,7 @@ class DirectoryServer
   # @return [Boolean] whether the server accepts connections, before it may answer
   def listens?
     UNIXSocket.open(socket) { true }
-  rescue Errno::ENOENT, Errno::ECONNREFUSED
+  rescue SystemCallError, IOError # JRuby raises an IOError if the connection is refused.
     false
   end
 

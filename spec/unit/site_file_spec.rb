@@ -92,9 +92,15 @@ RSpec.describe Simpkv::SiteCheck do
           'access' => { 'users_dn' => 'ou=a,dc=b', 'roles_dn' => 'ou=b,dc=b' })
   end
 
+  it 'needs the default backend only for an estate that names none' do
+    check('backends' => { 'b' => default })
+    check('backends' => { 'b' => default }, 'estate' => { 'backend' => 'b' })
+  end
+
   backends = { 'backends' => { 'default' => default } }
   { { 'backend' => 'a' } => /\Aa.yaml: there is neither 'simpkv::options' nor 'backends'/,
-    { 'backends' => { 'b' => default } } => /No simpkv backend 'default'/,
+    { 'backends' => { 'b' => default }, 'estate' => { 'reports' => 9 } } => /No simpkv backend 'default'/,
+    backends.merge('backend' => 'b') => /No simpkv backend 'b'/,
     { 'backends' => { 'default' => default, 'b' => { 'type' => 'nix', 'id' => 'a' } } } => /plugin 'nix' not available/,
     { 'backends' => { 'default' => default, 'b' => default.merge('id' => 'b', 'root_pth' => '/a') } } =>
       /\Aa.yaml: Unknown option 'root_pth' of simpkv backend 'b': did you mean 'root_path'\?\z/,

@@ -19,7 +19,8 @@ module Simpkv
       estate = Config.estate(site['estate'] || {})
       Config.access(site['access']) if site['access']
       Config.server(site['server'] || {})
-      check_backends(site.reject { |name, _| SiteFile::SECTIONS.include?(name) }, estate['backend'], types)
+      options = site.reject { |name, _| SiteFile::SECTIONS.include?(name) }
+      check_backends(options, estate['backend'] || (usual(options) if site.key?('estate')), types)
     rescue ConfigError => e
       raise ConfigError, e.message.start_with?("#{title}: ") ? e.message : "#{title}: #{e.message}", cause: nil
     end
@@ -27,11 +28,16 @@ module Simpkv
     class << self
       private
 
+      # @return [String] the name of the backend of a call that chooses none, and of an estate without one of its own
+      def usual(options)
+        Config.backend_for(options, nil)
+      end
+
       # The keys are global: a file is for all environments.
       def check_backends(options, of_estate, types)
         Config::CALL.each { |option| Config.flag(options, option.name) }
-        chosen = [Config.backend_for(options, nil), of_estate].compact
-        (chosen | Config.backends_of(options).keys).each do |name|
+        named = [(usual(options) if options['backend']), of_estate].compact
+        (named | Config.backends_of(options).keys).each do |name|
           merged = options.merge('backend' => name, 'global' => true)
           Validation.check(merged, types)
           doubt = Config.doubts(merged).first

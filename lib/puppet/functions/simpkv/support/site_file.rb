@@ -42,11 +42,21 @@ Puppet::Functions.create_function(:'simpkv::support::site_file', Puppet::Functio
   end
 
   def check(scope, text)
+    return unless gem?
+
     types = internal_call_function(scope, 'simpkv::support::load', []).backends
-    require 'simpkv/config/site_check'
     Simpkv::SiteCheck.check(text, 'simpkv.yaml', types)
   rescue LoadError => e
-    Puppet.debug { "simpkv.yaml: its readers check the options: #{e.message}" }
+    # The class may be about to install the gem that mends this.
+    Puppet.warning("simpkv.yaml: the options are not checked: #{e.message}")
+  end
+
+  def gem?
+    require 'simpkv/config/site_check'
+    true
+  rescue LoadError => e
+    Puppet.debug { "simpkv.yaml: the options are not checked without the gem: #{e.message}" }
+    false
   end
 
   # The place names the value in messages.
