@@ -15,18 +15,21 @@ module Simpkv
     # @return [void]
     # @raise [ConfigError] the message names the file and the option, and shows no value
     def self.check(text, title, types)
-      site = SiteFile.parse(text, title)
-      estate = Config.estate(site['estate'] || {})
-      Config.access(site['access']) if site['access']
-      Config.server(site['server'] || {})
-      options = site.reject { |name, _| SiteFile::SECTIONS.include?(name) }
-      check_backends(options, estate['backend'] || (usual(options) if site.key?('estate')), types)
+      check_parts(SiteFile.parse(text, title), types)
     rescue ConfigError => e
       raise ConfigError, e.message.start_with?("#{title}: ") ? e.message : "#{title}: #{e.message}", cause: nil
     end
 
     class << self
       private
+
+      def check_parts(site, types)
+        estate = Config.estate(site['estate'] || {})
+        Config.access(site['access']) if site['access']
+        Config.server(site['server'] || {})
+        options = site.reject { |name, _| SiteFile::SECTIONS.include?(name) }
+        check_backends(options, estate['backend'] || (usual(options) if site.key?('estate')), types)
+      end
 
       # @return [String] the name of the backend of a call that chooses none, and of an estate without one of its own
       def usual(options)
