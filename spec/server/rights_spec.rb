@@ -31,8 +31,9 @@ RSpec.describe 'The rights of callers' do
       service.client('ssl', ca: certificates.cacert, cert: cert, key: key)
     end
 
+    # Puppet's CA signs keys of RSA.
     it 'allow what the list has, and nothing else' do
-      reader = client_of('reader.example.com')
+      reader = client_of('reader.example.com', rsa: true)
       writer = client_of('writer.example.com')
       expect(writer.put('/v1/keys/app1/a', 'value' => 1).status).to eq(201)
       expect(reader.get('/v1/keys/app1/a').data['value']).to eq(1)

@@ -3,15 +3,18 @@
 require 'openssl'
 
 # A private certificate authority. It writes its own certificate, and those that it signs, to files in a folder. Their
-# keys are on an elliptic curve: OpenSSL needs a fifth of a second to find primes for a key of RSA.
+# keys are on an elliptic curve, unless they should be of RSA, as those of Puppet's CA are: OpenSSL needs a fifth of a
+# second to find the primes of one.
 class Certificates
   DAY = 86_400
   private_constant :DAY
 
   # @param folder [String] the folder for the files
   # @param name [String] the common name of the authority
-  def initialize(folder, name: 'simpkv test CA')
+  # @param rsa [Boolean] whether its keys are of RSA
+  def initialize(folder, name: 'simpkv test CA', rsa: false)
     @folder = folder
+    @rsa = rsa
     @authority = make(name, nil, authority: true)
     @count = 0
     @cacert = write('ca.pem', @authority.first.to_pem)
@@ -24,10 +27,11 @@ class Certificates
   # @param days [Numeric] the days for which the certificate is valid from now on; negative for an expired one
   # @param subject [String, OpenSSL::X509::Name] the common name of the certificate, or its whole name
   # @param names [String, nil] the alternative names in OpenSSL's notation; nil for none
+  # @param rsa [Boolean] whether its key is of RSA
   # @return [Array(String, String)] the files of a certificate and its key
-  def issue(host = '127.0.0.1', days: 1, subject: "simpkv test #{host}", names: "IP:#{host}")
+  def issue(host = '127.0.0.1', days: 1, subject: "simpkv test #{host}", names: "IP:#{host}", rsa: @rsa)
     name = "cert-#{@count += 1}"
-    certificate, key = make(subject, names, days: days)
+    certificate, key = make(subject, names, days: days, rsa: rsa)
     [write("#{name}.pem", certificate.to_pem), write("#{name}-key.pem", key.to_pem)]
   end
 
@@ -59,8 +63,9 @@ class Certificates
     file
   end
 
-  def make(subject, names, days: 1, authority: false) # rubocop:disable Metrics/AbcSize -- one field after another
-    key = OpenSSL::PKey::EC.generate('prime256v1')
+  # rubocop:disable-next Metrics/AbcSize -- one field after another
+  def make(subject, names, days: 1, authority: false, rsa: @rsa)
+    key = rsa ? OpenSSL::PKey::RSA.new(2048) : OpenSSL::PKey::EC.generate('prime256v1')
     certificate = OpenSSL::X509::Certificate.new
     certificate.version = 2
     certificate.serial = OpenSSL::BN.rand(64)
