@@ -24,7 +24,8 @@ RSpec.describe 'The plugin puppetdb of Bolt' do
   end
 
   def certificates
-    @certificates ||= Certificates.new(@folder)
+    # Bolt reads no key but of RSA.
+    @certificates ||= Certificates.new(@folder, rsa: true)
   end
 
   def store(site)
