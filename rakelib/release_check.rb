@@ -40,8 +40,11 @@ class ReleaseCheck
 
   # Addresses that somebody can reach: the names of RFC 2606 stand for others.
   ADDRESS = %r{(https://(?:[\w-]+\.)+[a-z]+[^\s>)]*|[\w.+-]+@(?:[\w-]+\.)+[a-z]+)}.freeze
-  RESERVED = %r{\bexample\.(com|net|org)\b|\.(example|invalid|localhost)(/|:|$)}.freeze
-  private_constant :LICENCE, :GEMS, :ADDRESS, :RESERVED
+  RESERVED = /\bexample\.(com|net|org)\b|\.(example|invalid|localhost|test)(?![\w-]|\.\w)/.freeze
+
+  # The sentences that say where to write. A policy may name other sites in the others.
+  WHERE_TO_WRITE = /\bwrite to\b.*?(?:[.!?]\s|\n\s*\n|\z)/im.freeze
+  private_constant :LICENCE, :GEMS, :ADDRESS, :RESERVED, :WHERE_TO_WRITE
 
   # @param root [String] the folder of the sources
   # @param fast [Boolean] whether to leave out what is true of a release only, and what takes minutes
@@ -124,7 +127,7 @@ class ReleaseCheck
     homepages = gems.to_h { |file, spec| ["#{file}: homepage", spec['homepage']] }
     maintainer = sh('packaging/fill', 'packaging/debian/control')[/^Maintainer: .*<(.*)>$/, 1]
     { **forge, **homepages, 'packages: Maintainer, of DEBEMAIL or packaging/fill' => maintainer,
-                            'SECURITY.md' => read('SECURITY.md') }
+                            'SECURITY.md' => read('SECURITY.md').scan(WHERE_TO_WRITE).join }
   end
 
   def newest_changes

@@ -53,7 +53,7 @@ RSpec.describe 'The checklist of a release' do
     end
     write('lib/simpkv.rb' => "require_relative 'simpkv/version'\nSimpkv::Native = Struct.new(:version).new(Simpkv::VERSION)\n",
           'README.md' => "A page\n", 'CHANGELOG.md' => "# Changelog\n\n## [#{Simpkv::VERSION}] - 2026-01-31\n",
-          'SECURITY.md' => "Write to security@simpkv.test\n", '.gitignore' => "/pkg/\nbuild/\n", 'Rakefile' => rakefile)
+          'SECURITY.md' => "Write to security@simpkv.zz\n", '.gitignore' => "/pkg/\nbuild/\n", 'Rakefile' => rakefile)
     publish
     sample_gem
     git('init', '--quiet')
@@ -61,14 +61,14 @@ RSpec.describe 'The checklist of a release' do
     commit
   end
 
-  # Gives the project the addresses that this one does not have yet.
+  # Gives the project the addresses that this one does not have yet. Nobody will ever have the domain zz.
   def publish
-    page = 'https://simpkv.test/'
+    page = 'https://simpkv.zz/'
     addresses = { 'source' => page, 'project_page' => page, 'issues_url' => "#{page}issues" }
     metadata = JSON.parse(File.read(File.join(@root, 'metadata.json'))).merge(addresses)
     write('metadata.json' => JSON.pretty_generate(metadata))
     %w[simpkv simpkv-server].each { |gem| change("#{gem}.gemspec", 'spec.authors', "spec.homepage = '#{page}'\n  \\0") }
-    change('packaging/fill', 'simpkv@example.org', 'simpkv@simpkv.test')
+    change('packaging/fill', 'simpkv@example.org', 'simpkv@simpkv.zz')
   end
 
   def write(files)
@@ -139,13 +139,14 @@ RSpec.describe 'The checklist of a release' do
       [/9999-01-01 is in the future/, changelog, '2026-01-31', '9999-01-01']
     ],
     addresses: [
-      [/metadata.json: source has no public address/, forge, 'https://simpkv.test/', 'not published yet'],
+      [/metadata.json: source has no public address/, forge, 'https://simpkv.zz/', 'not published yet'],
       [/metadata.json: issues_url has no/, forge, 'issues_url', 'issues'],
       [/metadata.json: project_page has no/, forge, /("project_page": )"[^"]+"/, '\1"https://example.org/a"'],
+      [/metadata.json: source has no/, forge, 'https://simpkv.zz/', 'https://simpkv.test:443.'],
       [/\Asimpkv.gemspec: homepage has no/, 'simpkv.gemspec', 'spec.homepage', '_'],
-      [/simpkv-server.gemspec: homepage has no/, 'simpkv-server.gemspec', 'https://simpkv.test', 'http://simpkv'],
-      [/packages: Maintainer.* has no/, 'packaging/fill', 'simpkv.test', 'example.org'],
-      [/SECURITY.md has no/, 'SECURITY.md', 'security@simpkv.test', 'us'],
+      [/simpkv-server.gemspec: homepage has no/, 'simpkv-server.gemspec', 'https://simpkv.zz', 'http://simpkv'],
+      [/packages: Maintainer.* has no/, 'packaging/fill', 'simpkv.zz', 'example.org'],
+      [/SECURITY.md has no/, 'SECURITY.md', 'security@simpkv.zz', "us.\nWhat others do: https://elsewhere.zz/"],
       [/No such file.*SECURITY.md/, 'SECURITY.md', nil, nil]
     ],
     interface: [
