@@ -6,13 +6,14 @@ require 'pathname'
 class Site
   # The folder that a site is written into.
   class Folder
-    # What each page of a site has in its head.
-    MARK = '<meta name="generator" content="rake docs:site of simpkv">'
+    # The file of a site that has the names of all its files, a line each.
+    LIST = 'simpkv-site.txt'
+    private_constant :LIST
 
     # There are other files in the folder.
     class Occupied < StandardError
       def initialize(folder)
-        super("#{folder} is not empty, and has no site that this command has made. Name another folder, or remove it")
+        super("#{folder} has files that this command has not written. Name another folder, or remove it")
       end
     end
 
@@ -26,7 +27,7 @@ class Site
 
     # Removes the site that is there.
     #
-    # @raise [Occupied] if the folder has something else: then it is unchanged
+    # @raise [Occupied] if the folder has anything else, also beside a site: then it is unchanged
     def clear
       return unless @path.exist? || @path.symlink?
       raise Occupied, @path unless empty? || site?
@@ -39,6 +40,7 @@ class Site
     def store(name, content)
       file = @path.join(name)
       file.dirname.mkpath
+      @path.join(LIST).write("#{name}\n", mode: 'a')
       file.binwrite(content)
     end
 
@@ -49,8 +51,14 @@ class Site
     end
 
     def site?
-      index = @path.join('index.html')
-      index.file? && index.binread.include?(MARK)
+      list = @path.join(LIST)
+      list.file? && (files - list.readlines(chomp: true)) == [LIST]
+    end
+
+    # @return [Array<String>] all that is below the folder, but for folders
+    def files
+      found = @path.find.reject { |place| place.directory? && !place.symlink? }
+      found.map { |place| place.relative_path_from(@path).to_s }
     end
   end
 end

@@ -117,7 +117,7 @@ RSpec.describe 'The site of the documentation', needs: :cext do
       puts site.write, site.broken
     RUBY
     expect(printed).to contain_exactly(
-      "#{repository} is not empty, and has no site that this command has made. Name another folder, or remove it",
+      "#{repository} has files that this command has not written. Name another folder, or remove it",
       '2', 'docs/README.md:2: gone.md', 'docs/README.md:3: /etc/passwd', "docs/README.md:4: #{'../' * 9}etc/passwd",
       'docs/README.md:6: ../README.md#gone'
     )
@@ -125,16 +125,28 @@ RSpec.describe 'The site of the documentation', needs: :cext do
     FileUtils.rm_rf(repository)
   end
 
+  # Whatever was beside the pages of a site was removed with it: the .git of a branch, or another part of a server.
   it 'replaces a site, and nothing else' do
     require_relative '../../rakelib/site/folder'
-    file = File.join(Scratch.make('site'), 'index.html')
-    folder = File.dirname(file)
-    expect { Site::Folder.new(folder).clear }.to change { File.exist?(folder) }.to(false)
-    FileUtils.mkdir(folder)
-    File.write(file, '<meta name="generator" content="another one">')
-    [file, folder].each { |path| expect { Site::Folder.new(path).clear }.to raise_error(Site::Folder::Occupied) }
-    expect(File.size(file)).to be_positive
-    FileUtils.cp(File.join(@folder, 'index.html'), file)
-    expect { Site::Folder.new(folder).clear }.to change { File.exist?(folder) }.to(false)
+    folder = Scratch.make('site')
+    site = Site::Folder.new(folder)
+    expect { site.clear }.to change { File.exist?(folder) }.to(false)
+    site.store('docs/index.html', 'a page')
+    ['CNAME', '.git/HEAD', 'docs/own.html'].each do |name|
+      file = File.join(folder, name)
+      FileUtils.mkdir_p(File.dirname(file))
+      File.symlink('/', file)
+      [file, folder].each { |path| expect { Site::Folder.new(path).clear }.to raise_error(Site::Folder::Occupied) }
+      File.unlink(file)
+    end
+    expect(File.read(File.join(folder, 'docs/index.html'))).to eq('a page')
+    expect { site.clear }.to change { File.exist?(folder) }.to(false)
+  end
+
+  it 'is made anew in the same folder' do
+    require_relative '../../rakelib/site/folder'
+    copy = File.join(Scratch.make('copy'), 'site')
+    FileUtils.cp_r(@folder, copy)
+    expect { Site::Folder.new(copy).clear }.to change { File.exist?(copy) }.to(false)
   end
 end
