@@ -66,7 +66,7 @@ RSpec.shared_context 'with a service for all examples' do |*arguments, indexed: 
 
   let(:id) { @kept[:id] ||= "i#{LdapIds.next}" }
   let(:service) do
-    stop_kept unless @kept[:options] == options && @kept[:service].pid && (!indexed || index_made)
+    stop_kept unless @kept[:options] == options && @kept[:service]&.pid && (!indexed || index_made)
     @kept[:options] = options
     @kept[:service] ||= Service.new(options, *arguments).tap(&:start)
   end
@@ -93,9 +93,9 @@ RSpec.shared_context 'with a service for all examples' do |*arguments, indexed: 
     index = Simpkv::Query::Index.of(estate, options.fetch('server').fetch('index'))
     Simpkv::Query::Builder.new(estate, index).build
     @kept[:service].client.get('/readyz').data.dig('index', 'error').nil?
-  rescue Simpkv::ConfigError # There is no estate.
+  rescue Simpkv::Estate::MissingError
     true
-  rescue Simpkv::Error
+  rescue Simpkv::ConfigError, Simpkv::Error
     false
   ensure
     index&.close
