@@ -49,9 +49,16 @@ RSpec.describe 'The connections of the service' do
     # Sends a request, and keeps the connection.
     #
     # @return [String] the beginning of the response
-    def ask(socket)
-      socket.write("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    def ask(socket, line = 'GET /healthz', *headers)
+      socket.write("#{["#{line} HTTP/1.1", 'Host: localhost', *headers].join("\r\n")}\r\n\r\n")
       socket.wait_readable(60) && socket.readpartial(65_536)
+    end
+
+    it 'take types of content from each request, not from the one before' do
+      UNIXSocket.open(service.socket) do |socket|
+        expect(ask(socket, 'HEAD /nodes', 'Accept: text/html')).to match(%r{^content-type: text/html}i)
+        expect(ask(socket, 'GET /nodes x')).to match(%r{\AHTTP/1\.\d 400 .*^content-type: application/problem\+json}mi)
+      end
     end
 
     it 'refuse a request whose length is given twice' do
