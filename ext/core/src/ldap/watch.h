@@ -30,6 +30,9 @@
 /* The time between two attempts to connect, which doubles up to 30 s. */
 #define SKV_WATCH_RETRY_NS SKV_WATCH_SECOND_NS
 
+/* From the first list beside a persistent search to the one that makes sure. */
+#define SKV_WATCH_SECOND_LIST_NS (10 * SKV_WATCH_SECOND_NS)
+
 typedef enum skv_watch_phase {
     SKV_WATCH_DOWN,
     SKV_WATCH_PAUSING,

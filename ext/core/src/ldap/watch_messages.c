@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-/* From the first list beside a persistent search to the one that makes sure. */
-#define SECOND_LIST_NS (10 * SKV_WATCH_SECOND_NS)
-
 /* ---- Cookies ---- */
 
 static bool has_numbers(const skv_ldap_watch *w)
@@ -106,7 +103,7 @@ void skv_watch_start_list(skv_ldap_watch *w)
 
     if (!w->known.fresh && skv_ldap_known_begin(&w->known, call, &w->folder, w->dn) != SKV_OK)
         return;
-    w->next_ns = w->phase == SKV_WATCH_PAUSING ? skv_now_plus_ns(SECOND_LIST_NS) : 0;
+    w->next_ns = w->phase == SKV_WATCH_PAUSING ? skv_now_plus_ns(SKV_WATCH_SECOND_LIST_NS) : 0;
     w->phase = SKV_WATCH_LISTING;
     w->list = (skv_ldap_search_state){.dn = w->dn, .scope = LDAP_SCOPE_SUBTREE, .attributes = skv_watch_attributes(w)};
 }

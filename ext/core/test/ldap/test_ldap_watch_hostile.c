@@ -2,6 +2,7 @@
  * connection open. */
 #include "changes.h"
 #include "check.h"
+#include "ldap/watch.h"
 
 #include <lber.h>
 #include <ldap.h>
@@ -22,7 +23,7 @@
 #define LAST_PAGE "\x30\x05\x02\x01\x00\x04\x00"
 
 /* The requests of a watch, in their order. A persistent search has a list beside it. */
-enum { BIND = 1, ROOT_DSE, KIND, SEARCH, LIST };
+enum { BIND = 1, ROOT_DSE, KIND, SEARCH, LIST, SECOND_LIST };
 
 static char socket_path[64];
 static int listener;
@@ -90,6 +91,15 @@ static void refresh(void)
 }
 
 /* ---- The client ---- */
+
+int64_t __real_skv_now_plus_ns(int64_t ns);
+int64_t __wrap_skv_now_plus_ns(int64_t ns);
+
+/* The linker has the core call this: the second list follows the first one at once. */
+int64_t __wrap_skv_now_plus_ns(int64_t ns)
+{
+    return __real_skv_now_plus_ns(ns == SKV_WATCH_SECOND_LIST_NS ? 0 : ns);
+}
 
 static bool listen_on_socket(void)
 {
@@ -211,14 +221,16 @@ static void a_change_without_its_number_keeps_the_cookie(void)
     CHECK_STR(cookie, expected);
 }
 
-/* The list is a second after the search. */
-static void a_persistent_search_tells_changes_after_a_list(void)
+/* The second list lost the cookie of the last page of the first one, which valgrind and ASan find. It reports a key
+ * whose version the server does not show. */
+static void a_persistent_search_tells_changes_after_two_lists(void)
 {
     begin_responses_with(LDAP_CONTROL_PERSIST_REQUEST, LDAP_CONTROL_PAGEDRESULTS);
     list(LIST);
+    list(SECOND_LIST);
     add_entry("simpkvKey=new," FOLDER_DN, LDAP_CONTROL_PERSIST_ENTRY_CHANGE_NOTICE, CHANGE, 5);
     add_entry("simpkvKey=bad," FOLDER_DN, LDAP_CONTROL_PERSIST_ENTRY_CHANGE_NOTICE, CHANGE, 4);
-    expect_malformed("c pnew ");
+    expect_malformed("c pk pnew ");
 }
 
 static void a_server_that_refuses_the_search_is_an_error(void)
@@ -245,7 +257,7 @@ int main(void)
         changes_before_a_malformed_message_are_told();
         foreign_entries_are_left_out();
         a_change_without_its_number_keeps_the_cookie();
-        a_persistent_search_tells_changes_after_a_list();
+        a_persistent_search_tells_changes_after_two_lists();
         a_server_that_refuses_the_search_is_an_error();
         skv_close(store);
         close(listener);
