@@ -59,6 +59,10 @@ specs(:tools, :cext, 'examples that need packages which `bin/test` leaves out', 
 specs(:ds389_conformance, :cext, 'the conformance suite on 389-DS', '--tag', 'ds389', 'spec/conformance')
 specs(:jruby93_conformance, :jruby93, "the conformance suite on Debian's JRuby and Puppet", '--tag', '~ds389',
       'spec/conformance', 'spec/functions/platform_spec.rb')
+stage :jruby93_compiled, "the conformance suite on Debian's JRuby, which compiles Ruby to bytecode" do |stage|
+  variables, *command = Rubies.rspec(:jruby93, '--tag', '~ds389', 'spec/conformance')
+  stage.sh(variables.merge(Rubies::COMPILING), *command)
+end
 specs(:ffi_unit, :ffi, 'the binding, the codec and the stores, on MRI with FFI', *NATIVE)
 specs(:ffi_functions, :ffi, 'the Puppet functions, on MRI with FFI', 'spec/functions')
 specs(:jruby93_unit, :jruby93, "the library, on Debian's JRuby", '--tag', '~thorough', 'spec/unit')
