@@ -41,7 +41,7 @@ end
 
 # With two JRubies of one thread each; or with the tag `multithreaded`, with one JRuby for many threads. The latter
 # compiles Ruby to bytecode, as a production server does. The former only interpret Ruby, which takes less processor
-# time for a few catalogs.
+# time for a few catalogs; `bin/test long` has them compile it, too.
 RSpec.shared_context 'with puppetserver' do
   include Eventually
 
@@ -50,7 +50,7 @@ RSpec.shared_context 'with puppetserver' do
   before(:context) do
     multithreaded = self.class.metadata.fetch(:multithreaded, false)
     @puppetserver = SharedPuppetServer.with(multithreaded: multithreaded, max_active_instances: multithreaded ? 8 : 2,
-                                            compile_mode: multithreaded ? 'jit' : 'off')
+                                            compile_mode: multithreaded || ENV['LONG'] ? 'jit' : 'off')
   end
 
   # Creates an environment with the module; see PuppetServer#environment.
