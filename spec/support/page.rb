@@ -26,6 +26,13 @@ class Page
     end
   end
 
+  # @param beginning [String]
+  # @return [String] the first command that begins so, which a sentence or a table of the page has
+  # @raise [RuntimeError] there is none
+  def command(beginning)
+    @text[/`(#{Regexp.escape(beginning)} [^`\n]+)`/, 1] || raise("the page has no command '#{beginning}'")
+  end
+
   # @param heading [String] of a section
   # @param language [String] of the blocks
   # @return [Array<String>] the blocks of that section, without their indentation

@@ -67,16 +67,16 @@ class PuppetServer
   # @param variables [Hash{String => String}] further ones of the command
   def install_gem(file, variables = {})
     command, = Page.new('puppetserver.md').blocks('How to upgrade', 'sh')
-    home = path('operator')
-    GemIndex.serve(file) do |uri|
-      File.write(File.join(home, '.gemrc'), "gem: --no-document --install-dir #{path('gems')}\n:sources: ['#{uri}']\n")
-      File.write(File.join(home, 'systemctl'), "#!/bin/sh\necho \"$@\" > called\n", perm: 0o755)
-      own = { 'HOME' => home, 'PATH' => "#{home}:#{variables.fetch('PATH') { ENV.fetch('PATH') }}",
-              'JAVA_ARGS_CLI' => QUICK_START.join(' ') }
-      execute('sh', '-euc', "cd #{home} && #{command}", **variables, **own)
-    end
-    called = File.read(File.join(home, 'called'))
+    GemIndex.serve(file) { |uri| operate(command, uri, variables) }
+    called = File.read(path('operator', 'called'))
     raise "systemctl was called with #{called}" unless called == "restart puppetserver\n"
+  end
+
+  # The same with the command of docs/install.md, which installs the file of the gem without a registry.
+  def install_file(file, variables = {})
+    FileUtils.mkdir_p(path('operator', 'pkg'))
+    FileUtils.cp(file, path('operator', 'pkg'))
+    operate(Page.new('install.md').command('puppetserver gem install --local'), 'http://127.0.0.1:9/', variables)
   end
 
   def start
@@ -185,6 +185,17 @@ class PuppetServer
   end
 
   private
+
+  # Runs a command of a page as an operator, whose `puppetserver gem` has this registry.
+  def operate(command, registry, variables)
+    home = path('operator')
+    File.write(File.join(home, '.gemrc'),
+               "gem: --no-document --install-dir #{path('gems')}\n:sources: ['#{registry}']\n")
+    File.write(File.join(home, 'systemctl'), "#!/bin/sh\necho \"$@\" > called\n", perm: 0o755)
+    own = { 'HOME' => home, 'PATH' => "#{home}:#{variables.fetch('PATH') { ENV.fetch('PATH') }}",
+            'JAVA_ARGS_CLI' => QUICK_START.join(' ') }
+    execute('sh', '-euc', "cd #{home} && #{command}", **variables, **own)
+  end
 
   # @return [Array<String, nil>] which JRubies have read the site again
   def in_each_jruby
