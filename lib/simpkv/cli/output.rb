@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/counted'
 require 'simpkv/unsafe_characters'
 
 module Simpkv
@@ -49,9 +50,9 @@ module Simpkv
 
       # @param number [Integer]
       # @param noun [String] in the singular
-      # @return [String] `1 key`, `2 keys`
+      # @return [String] see {Counted.of}
       def self.count(number, noun)
-        "#{number} #{noun}#{'s' unless number == 1}"
+        Counted.of(number, noun)
       end
 
       # @param names [Array<String>]

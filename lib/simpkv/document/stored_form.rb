@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/counted'
 require 'simpkv/document/rich_data'
 require 'simpkv/document/versions'
 
@@ -61,7 +62,7 @@ module Simpkv
     rescue MalformedError => e
       return e.message if content?(document)
 
-      "its document is corrupt (#{document.bytesize} byte#{'s' unless document.bytesize == 1})"
+      "its document is corrupt (#{Counted.of(document.bytesize, 'byte')})"
     end
 
     # @param document [String]

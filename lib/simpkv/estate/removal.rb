@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require 'simpkv/counted'
+
 module Simpkv
   class Estate
     # Removes what nodes left in the store, all but their declared records.
@@ -13,7 +15,7 @@ module Simpkv
         return "#{name}: nothing to remove" if removed.empty?
 
         subjects = removed.map do |subject, count|
-          count.is_a?(Integer) ? "#{subject} of #{count} type#{'s' unless count == 1}" : subject.tr('_', ' ')
+          count.is_a?(Integer) ? "#{subject} of #{Counted.of(count, 'type')}" : subject.tr('_', ' ')
         end
         "#{name}: removed #{subjects.join(', ')}"
       end

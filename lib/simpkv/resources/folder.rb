@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require 'simpkv/counted'
+
 module Simpkv
   module Resources
     # The folder of one simpkv_folder, and the keys that a purge removes from it.
@@ -27,7 +29,7 @@ module Simpkv
 
       # @return [String, nil] ` with 3 keys`, if the folder is removed with all that is in it
       def removed_with
-        " with #{counted(@doomed)}" if @doomed
+        " with #{Counted.of(@doomed, 'key')}" if @doomed
       end
 
       # @return [void]
@@ -108,12 +110,8 @@ module Simpkv
         limit = @resource[:purge_limit]
         return if number <= limit
 
-        raise TooLargeError, "the #{what} would remove #{counted(number)}, more than the #{limit} of " \
+        raise TooLargeError, "the #{what} would remove #{Counted.of(number, 'key')}, more than the #{limit} of " \
                              "'purge_limit': nothing is removed"
-      end
-
-      def counted(number)
-        "#{number} #{number == 1 ? 'key' : 'keys'}"
       end
 
       # @return [Array<Purging::Entry>]

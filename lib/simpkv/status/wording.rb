@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require 'simpkv/counted'
+
 module Simpkv
   module Status
     # Parts of the sentences of {Alerts}.
@@ -12,9 +14,9 @@ module Simpkv
 
       # @param number [Integer]
       # @param noun [String] in the singular
-      # @return [String] both
+      # @return [String] see {Counted.of}
       def count(number, noun)
-        "#{number} #{noun}#{'s' unless number == 1}"
+        Counted.of(number, noun)
       end
 
       # @param total [Integer]

@@ -3,6 +3,7 @@
 require 'erubi'
 require 'rack'
 require 'time'
+require 'simpkv/counted'
 require 'simpkv/server/console/tree'
 
 module Simpkv
@@ -150,7 +151,7 @@ module Simpkv
           count = seconds.abs
           name, unit = UNITS.find { |_, length| count >= length } || ['second', 1]
           count = (count / unit).floor
-          text = "#{count} #{name}#{'s' unless count == 1}"
+          text = Counted.of(count, name)
           seconds.negative? ? "#{text} ago" : "in #{text}"
         end
       end

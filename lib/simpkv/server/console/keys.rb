@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/counted'
 require 'simpkv/server/console/excerpt'
 require 'simpkv/server/console/keys/client'
 require 'simpkv/server/console/keys/kinds'
@@ -132,7 +133,7 @@ module Simpkv
       # @param total [Hash{String => Integer}] of the API
       # @return [String] such as `2 folders and 1 key`
       def key_total(total)
-        %w[folder key].map { |name| "#{total["#{name}s"]} #{name}#{'s' unless total["#{name}s"] == 1}" }.join(' and ')
+        %w[folder key].map { |name| Counted.of(total["#{name}s"], name) }.join(' and ')
       end
 
       def folder_title
