@@ -177,6 +177,18 @@ RSpec.describe 'docs/backup.md' do
       expect(JSON.parse(restored[1].out)).to include('verified' => true)
     end
 
+    # It exited with 65, after which the page lets scripts continue.
+    it 'exits with 78 without the file of keys even if a plain document is damaged' do
+      file = File.join(root, 'environments/production/app1/kept')
+      File.binwrite(file, '{"value":')
+      FileUtils.rm(keys)
+      exported = simpkv('export', '--raw')
+      expect(exported).to have_attributes(code: 78, err: %r{app1/kept': .*: it was exported as it is$})
+      lose
+      restored = simpkv('import', '--raw', input: exported.out)
+      expect(restored).to have_attributes(code: 78, err: %r{app1/kept': .*: it is stored as it is$})
+    end
+
     it 'can be a copy of the files' do
       shell('cp -a root copy')
       lose

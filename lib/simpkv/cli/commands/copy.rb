@@ -14,8 +14,9 @@ module Simpkv
           Stores the keys of one backend of the configuration in another: all keys, the keys of one environment with
           -e, or the global keys with -g. Deletes nothing. Decrypts documents of an encrypted backend, and encrypts
           documents for one. With --raw, leaves documents as they are stored; the backends must have the same type and
-          id, because encrypted documents can be read nowhere else. Refuses a copy without keys with 66, unless
-          --allow-empty is given.
+          id, because encrypted documents can be read nowhere else. Checks encrypted ones as simpkv export --raw does,
+          with the same exit codes: 78 if the target names a file of keys that cannot be used. Refuses a copy without
+          keys with 66, unless --allow-empty is given.
 
           #{PROCEDURE}
         TEXT

@@ -25,8 +25,8 @@ module Simpkv
           encryption key exists. Names the keys that functions cannot read, and exits with 65: exports their documents as
           they are, except encrypted ones that cannot be decrypted, without --raw. Refuses an export without keys with
           66, unless --allow-empty is given. With --raw, copies encrypted documents unchecked if the backend has no
-          encryption_keys, and says so; if it names a file of keys that cannot be used, also exits with 78, and the
-          export is complete.
+          encryption_keys, and says so. If the backend names a file of keys that cannot be used, does the same, and
+          exits with 78 if there are encrypted documents, even if others are damaged. The export is complete then.
 
           With --folder, writes the keys of a folder. With --format, writes the values of one environment, or of the
           global keys, for other programs: hiera makes a file of Hiera, in which app1/url is called app1::url; json an
@@ -53,7 +53,8 @@ module Simpkv
           keys = stream ? write($stdout, errors) : into(file, errors)
           warn "simpkv: #{Output.count(keys, 'key')} exported"
           output.print('file' => file, 'keys' => keys) { [] } unless stream
-          report(errors) || @check&.exit_code
+          code = report(errors)
+          @check&.exit_code || code
         end
 
         private

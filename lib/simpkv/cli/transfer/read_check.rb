@@ -45,10 +45,11 @@ module Simpkv
         @incomplete ? true : false
       end
 
-      # A backend without the option `encryption_keys` is one that moves encrypted documents and shall not read them.
+      # Returns 78 if {#incomplete?}, because the file of keys that the backend names cannot be used. This code has
+      # precedence over that of damaged documents, after which scripts continue. A backend without the option
+      # `encryption_keys` moves encrypted documents and shall not read them.
       #
-      # @return [Integer, nil] the exit code if {#incomplete?}, because the file of keys that the backend names cannot
-      #   be used
+      # @return [Integer, nil] the exit code
       def exit_code
         Failure::CONFIG if incomplete? && @unusable
       end

@@ -67,7 +67,8 @@ module Simpkv
         header = { 'target' => target.address, 'source' => source.title }
         facts, wrong = @dry ? [{}, plan.unread] : stored(work, plan, header, began)
         output.facts(planned(plan, capitals).merge(facts))
-        report(plan.corrupt.transform_values { |why| "#{why}: it is stored as it is" }.merge(wrong)) || @check.exit_code
+        code = report(plan.corrupt.transform_values { |why| "#{why}: it is stored as it is" }.merge(wrong))
+        @check.exit_code || code
       end
 
       # Stores the keys, and reads both ends again.
