@@ -28,6 +28,24 @@ RSpec.describe Simpkv::Status::ExpiringKeys do
     expect { reading.count }.to raise_error(Simpkv::MalformedError, %r{'environments/production/k\d+' cannot be read: })
   end
 
+  # The names were cut to the most that are shown before those of nodes were left out: the alert named nothing.
+  context 'with one corrupt key behind very many corrupt documents of nodes' do
+    let(:documents) do
+      nodes = Array.new(1010) { |number| ["estate/status/n#{number}", '{"value":1'] }.to_h
+      { 'globals' => nodes.merge('zeta' => '{"value":1'), 'environments' => {} }
+    end
+
+    it 'names it, with and without those of nodes' do
+      reading = described_class.new('default', store, estate: true)
+      found = { keys: reading.first(5), all: true, errors: {}, unreadable: reading.unreadable,
+                unreadable_total: reading.unreadable_total, unreadable_of_nodes: reading.unreadable_of_nodes }
+      unreadable = described_class.plain(found, 100)['unreadable']
+      expect(unreadable).to match('total' => 1011, 'of_nodes' => 1010, 'keys' => have_attributes(length: 100))
+      expect(described_class.without_nodes(unreadable))
+        .to match('total' => 1, 'of_nodes' => 0, 'keys' => [include('path' => 'globals/zeta')])
+    end
+  end
+
   context 'with documents that do not expire' do
     include KeyFile
 

@@ -11,7 +11,8 @@ module Simpkv
       # A key that expires within this time counts as expiring.
       SOON = 14 * 86_400
       ROOTS = %w[globals environments].freeze
-      # The most keys and folders that cannot be read of which the names are kept.
+      # The most documents of nodes, and the most other keys and folders, that cannot be read and of which the names are
+      # kept.
       UNREADABLE_MAX = 1000
       # Documents of nodes, each of which is judged as one of the node, too: see {NodeCounts}.
       OF_NODES = %r{\Aglobals/estate/(?:status|inventory)/[^/]+\z}.freeze
@@ -43,8 +44,10 @@ module Simpkv
         { 'keys' => named, 'total' => found[:keys].length, 'all' => found[:all], 'unreadable' => unreadable }
       end
 
+      # Documents of nodes come last: {.without_nodes} leaves them out.
       def self.named_unreadable(keys, most)
-        keys.sort_by { |key| [key.backend, key.path] }.first(most).map { |key| key.to_h.compact.transform_keys(&:to_s) }
+        keys.sort_by { |key| [key.of_node ? 1 : 0, key.backend, key.path] }.first(most)
+            .map { |key| key.to_h.compact.transform_keys(&:to_s) }
       end
       private_class_method :named_unreadable
 
@@ -69,7 +72,8 @@ module Simpkv
         @unreadable_of_nodes = 0
       end
 
-      # @return [Array<Unreadable>] what {#first} could not read; the first ones of very many
+      # @return [Array<Unreadable>] what {#first} could not read; the first ones of very many documents of nodes, and of
+      #   very many others
       attr_reader :unreadable
 
       # @return [Integer] the number of all of these
@@ -148,7 +152,7 @@ module Simpkv
       def unreadable!(path, why, of_node)
         @unreadable_total += 1
         @unreadable_of_nodes += 1 if of_node
-        return if @unreadable.length >= UNREADABLE_MAX
+        return if (of_node ? @unreadable_of_nodes : @unreadable_total - @unreadable_of_nodes) > UNREADABLE_MAX
 
         texts = [path, why].map { |text| UnsafeCharacters.escaped(text).gsub("\n", '\x0A') }
         @unreadable << Unreadable.new(@backend, *texts, of_node || nil)
