@@ -125,7 +125,8 @@ RSpec.describe 'Documents of the estate' do
   end
 
   # The record had reached the caller, which failed with an error that quoted it.
-  ['["s3cret"]', '{"exports":["s3cret"]}', '{"environment":["s3cret"]}', '{"facts_saving":"s3cret"}'].each do |value|
+  ['["s3cret"]', '{"exports":["s3cret"]}', '{"environment":["s3cret"]}', '{"facts_saving":"s3cret"}',
+   '{"in_doubt":[{"s3cret":1}]}'].each do |value|
     it "name the key of a record of the inventory of the form #{value}" do
       estate.store.put('globals/estate/inventory/web1', "{\"value\":#{value},\"metadata\":{}}")
       reason = "'globals/estate/inventory/web1' cannot be read: it has another form than simpkv writes"

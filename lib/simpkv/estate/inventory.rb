@@ -204,7 +204,11 @@ module Simpkv
         record.is_a?(Hash) && (record['seen'].nil? || Statuses.time?(record['seen'])) &&
           (record['environment'].nil? || record['environment'].is_a?(String)) &&
           record.values_at('exports', 'facts', 'saving', 'facts_saving').compact.all?(Hash) &&
-          record.fetch('in_doubt', []).is_a?(Array)
+          texts?(record.fetch('in_doubt', []))
+      end
+
+      def texts?(list)
+        list.is_a?(Array) && list.all?(String)
       end
     end
   end
