@@ -68,10 +68,10 @@ module Runbook
     end
 
     # @param alert [String]
-    # @return [String] its summary, with the names of labels in place of values
+    # @return [String] its summary if it has all labels, with their names in place of values
     def summary(alert)
       text = RunbookSources.alerts.fetch(alert).fetch('annotations').fetch('summary')
-      text.gsub(/\{\{ if .*\{\{ end \}\}/, 'a compiler or the service')
+      text.gsub(/\{\{ if [^}]*\}\}(.*?)(?:\{\{ else \}\}.*?)?\{\{ end \}\}/, '\1')
           .gsub(/\{\{ \$(?:labels\.)?(\w+).*?\}\}/) { "`#{Regexp.last_match(1)}`" }
     end
 

@@ -37,6 +37,14 @@ RSpec.describe 'docs/runbook.md' do
     expect(page).to eq(Runbook.page)
   end
 
+  # One text replaced each condition, whatever it was about: "does not answera compiler or the service".
+  it 'has the summaries of alerts as they are with all labels' do
+    expect(Runbook.summary('SimpkvServerDown'))
+      .to eq('The directory server `server` does not answer the compiler `compiler`')
+    expect(Runbook.summary('SimpkvSiteUnreadable'))
+      .to eq("simpkv on `instance` cannot read the part '`part`' of the state, so that metrics are missing")
+  end
+
   it 'knows the class of each status of the core' do
     expect(RunbookSources.statuses.length).to be > 15
     without = RunbookSources.statuses.keys.select { |status| Simpkv::Error.for(status) == Simpkv::Error }
