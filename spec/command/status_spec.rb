@@ -169,11 +169,12 @@ RSpec.describe 'simpkv status' do
     expect(found['alerts']).to eq([{ 'level' => 'critical', 'text' => text }])
     expect(found.dig('servers', 'servers'))
       .to match(uris.split.map { |uri| include('uri' => uri, 'state' => 'misconfigured', 'lag_seconds' => nil) })
-    expect(status('--format', 'prometheus').out)
-      .to include(%(simpkv_directory_server_up{backend="ldap",server="ldap://127.0.0.1:1"} 0.0\n))
+    metrics = status('--format', 'prometheus').out
+    expect(metrics).to include(%(simpkv_backend_misconfigured{backend="ldap"} 1.0\n))
+    expect(metrics).not_to include('simpkv_directory_server_up{')
   end
 
-  # It was an internal error, which hid the servers of all other backends.
+  # It was an internal error, which hid the servers of all other backends. Then `-` was the name of a server in metrics.
   it 'says that a directory has no servers in its options' do
     backends['ldap'] = { 'type' => 'ldap', 'id' => 'l' }
     configure
@@ -181,6 +182,9 @@ RSpec.describe 'simpkv status' do
            "configuration: correct the options of backend 'ldap'"
     expect(status('--parts', 'servers'))
       .to have_attributes(code: 2, out: /^critical  #{text}\n.*^  ldap +- +no +misconfigured/m)
+    metrics = status('--format', 'prometheus', '--parts', 'servers').out
+    expect(metrics).to include(%(simpkv_backend_misconfigured{backend="ldap"} 1.0\n))
+    expect(metrics).not_to include('server=')
   end
 
   it 'prints a line with performance data for Nagios, and a line for each alert' do

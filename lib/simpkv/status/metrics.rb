@@ -21,22 +21,35 @@ module Simpkv
       # @return [void]
       def self.servers(page, part)
         servers = part.fetch('servers', [])
+        unasked = servers.select { |server| server['state'] == 'misconfigured' }
+        misconfigured = unasked.map { |server| server['backend'] }
         servers.map { |server| server['backend'] }.uniq.each do |name|
-          page.gauge(:simpkv_backend_without_write_uri, 'Whether several servers can take writes, without a write_uri.',
-                     part['without_write_uri'].include?(name) ? 1 : 0, backend: name)
+          flag(page, name, :simpkv_backend_without_write_uri,
+               'Whether several servers can take writes, without a write_uri.', part['without_write_uri'])
+          flag(page, name, :simpkv_backend_misconfigured,
+               'Whether the options of the backend cannot be used, so that no server is asked.', misconfigured)
         end
-        servers.each do |server|
-          labels = { backend: server['backend'], server: server['uri'] }
-          up = server['state'] == 'up' ? 1 : 0
-          page.gauge(:simpkv_directory_server_up, 'Whether the server answers.', up, labels)
-          page.gauge(:simpkv_directory_server_latency_seconds, 'The time of a read.',
-                     server['latency_ms'] && (server['latency_ms'] / 1000), labels)
-          page.gauge(:simpkv_directory_server_certificate_days, 'The days until the certificate of the server expires.',
-                     server['certificate_days'], labels)
-          page.gauge(:simpkv_replica_lag_seconds, 'The time between the last change of the server and of all servers.',
-                     server['lag_seconds'], labels)
-        end
+        (servers - unasked).each { |each| server(page, each) }
       end
+
+      # Adds 1 for a backend that is one of the named ones, else 0.
+      def self.flag(page, backend, metric, help, names)
+        page.gauge(metric, help, names.include?(backend) ? 1 : 0, backend: backend)
+      end
+      private_class_method :flag
+
+      def self.server(page, server)
+        labels = { backend: server['backend'], server: server['uri'] }
+        up = server['state'] == 'up' ? 1 : 0
+        page.gauge(:simpkv_directory_server_up, 'Whether the server answers.', up, labels)
+        page.gauge(:simpkv_directory_server_latency_seconds, 'The time of a read.',
+                   server['latency_ms'] && (server['latency_ms'] / 1000), labels)
+        page.gauge(:simpkv_directory_server_certificate_days, 'The days until the certificate of the server expires.',
+                   server['certificate_days'], labels)
+        page.gauge(:simpkv_replica_lag_seconds, 'The time between the last change of the server and of all servers.',
+                   server['lag_seconds'], labels)
+      end
+      private_class_method :server
 
       # Adds how a directory differs from the declared access rights.
       #
