@@ -255,7 +255,7 @@ module Simpkv
         changed = changed(members['exports'], before)
         if changed.any?
           unless marked?(token, stored, changed)
-            stored = ordered.begin(stored) { mark(certname, token, stored, before, changed) }
+            stored = ordered.erase_digests(stored) { mark(certname, token, stored, before, changed) }
           end
           return withdraw(certname, token, stored, ordered) if ordered.overtaken?
 

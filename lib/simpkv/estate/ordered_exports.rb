@@ -24,7 +24,7 @@ module Simpkv
       # @yieldreturn [Stored] the record without them
       # @return [Stored]
       # @raise [ConflictError, ExistsError] another save has replaced it
-      def begin(stored)
+      def erase_digests(stored)
         marked = yield
         @record ||= stored&.value || {}
         marked
