@@ -92,7 +92,8 @@ module Simpkv
 
     # @param settings [Hash{String => Object}]
     # @param backend [String] its name
-    # @return [String, nil] the {problem} and its {remedy}, for `simpkv ping` and `simpkv status`; nil if there is none
+    # @return [String, nil] the {problem} and its {remedy}, for the state of a site and for all commands that open a
+    #   directory; nil if there is none
     def self.advised_problem(settings, backend)
       problem = problem(settings)
       problem && "configuration error: #{problem}: #{remedy(settings, problem, backend)}"

@@ -151,7 +151,7 @@ module Simpkv
         add('critical', 'servers', "The server #{uri} does not answer: #{error.delete_prefix("#{uri}: ")}")
       end
 
-      # One for each backend, none of whose servers was asked.
+      # Adds one alert for each backend that is misconfigured.
       def misconfigured(servers)
         unasked = servers.select { |each| each['state'] == 'misconfigured' }
         unasked.to_h { |each| each.values_at('backend', 'error') }.each do |backend, error|

@@ -43,12 +43,13 @@ module Simpkv
       # Reads the base entry of each server, at the same time of all, and its state of replication, if there are
       # several. A server that does not answer costs its time limit once.
       #
-      # @return [Array<Hash{String => Object}>] of each server of each backend `backend`, `uri`, `writes` (whether it
-      #   takes writes), `state` (`up`; `down` with `error`; or `misconfigured` with `error`, if the options of the
-      #   backend reach no server), `latency_ms` of a read, and `certificate_days`, the whole days until its certificate
-      #   expires (and `certificate_ends`, the time), or nil without TLS. If the
-      #   directory has several servers, also `lag_seconds` (see {Replication.lag}), which is nil if it is not known. Of
-      #   a server that is up, `lag_unknown` then is the reason. A number with a reason is the least that the lag is
+      # @return [Array<Hash{String => Object}>] of each server of each backend `backend`, `uri` (`-` if the backend
+      #   names no server), `writes` (whether it takes writes), `state` (`up`; `down` with `error`; or `misconfigured`
+      #   with `error`, if the options of the backend cannot be used, so that no server was asked), `latency_ms` of a
+      #   read, and `certificate_days`, the whole days until its certificate expires (and `certificate_ends`, the time),
+      #   or nil without TLS. If the directory has several servers, also `lag_seconds` (see {Replication.lag}), which is
+      #   nil if it is not known. Of a server that is up, `lag_unknown` then is the reason. A number with a reason is
+      #   the least that the lag is
       def all
         threads = @backends.map { |backend| Thread.new { servers(backend) } }
         threads.each { |thread| thread.report_on_exception = false }
