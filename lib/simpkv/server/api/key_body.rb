@@ -103,8 +103,8 @@ module Simpkv
             value.nil? ? raise(Problem.new(400, "#{name}: it must be #{Coercion.needed(type)}")) : value
           end
 
-          # Nobody means a key that readers never see. `expires_after` is more than 0 for functions, resources and the
-          # command, too.
+          # A key that has expired already would be invisible to readers. `expires_after` is more than 0 for functions,
+          # resources and the command, too.
           def future(text)
             time = time(text)
             return time if time > Versions.now
