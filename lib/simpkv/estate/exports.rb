@@ -13,9 +13,9 @@ module Simpkv
     # completes it. If other saves of the node are on their way, the last of them enters the digests: a save that was
     # overtaken may write documents before it notices. A removal is such a save, of no resources.
     #
-    # If the order of saves is known, the latest one enters the digests while earlier ones are on their way, which put
-    # back what they replace after that. A save that finds another one in the record, alive or dead, trusts no digest:
-    # it compares each document, and writes those that differ (docs/adr/0079).
+    # If the order of saves is known, the latest save enters the digests even if earlier saves still run. An earlier
+    # save that replaces a document after that puts it back. A save that finds another one in the record, alive or
+    # dead, trusts no digest: it compares each document, and writes those that differ (docs/adr/0079).
     class Exports
       # The documents of all types. The folder of a type has a marker if the marker of the exports names the type.
       class ByType < Documents
