@@ -4,22 +4,30 @@
 #include "directory.h"
 #include "pool_fixture.h"
 
+#include <poll.h>
 #include <stdio.h>
 
 static proxy busy, other;
+static json_int_t connects, other_connects;
 
-/* Opens a store whose first server is the busy one. */
+/* Opens a store whose first server is the busy one, and waits until its calls use that server. On a slow machine, the
+ * first connect may exceed the limit of an attempt, and the call goes on at the other server. */
 static void open_both(const char *retries)
 {
     char uris[160], option[32];
 
     snprintf(uris, sizeof uris, "%s %s", busy.uri, other.uri);
     snprintf(option, sizeof option, "retries=%s", retries);
-    store = open_at_uri(uris, false, (const char *[]){"id=plain", option, "connect_timeout_ms=30000", NULL});
+    store = open_at_uri(uris, false, (const char *[]){"id=plain", option, NULL});
     CHECK_STATUS(reply, SKV_OK);
     put_gives("globals/b", D1, 1);
-    CHECK(server_stat(0, "connects") == 1);
-    CHECK(server_stat(1, "connects") == 0);
+    for (int turns = 0; turns < 600 && server_stat(0, "open") == 0; turns++) {
+        poll(NULL, 0, 100);
+        get_gives("globals/b", D1);
+    }
+    CHECK(server_stat(0, "open") == 1);
+    connects = server_stat(0, "connects");
+    other_connects = server_stat(1, "connects");
 }
 
 static void a_busy_server_keeps_its_connection(void)
@@ -28,8 +36,8 @@ static void a_busy_server_keeps_its_connection(void)
     get_gives("globals/b", D1);
     proxy_arm(&busy, PROXY_MODIFY, PROXY_RESPOND, 51, 0, 1);
     put_gives("globals/b", D2, 1);
-    CHECK(server_stat(0, "connects") == 1);
-    CHECK(server_stat(1, "connects") == 0);
+    CHECK(server_stat(0, "connects") == connects);
+    CHECK(server_stat(1, "connects") == other_connects);
 }
 
 static void an_unavailable_server_is_replaced_by_the_next(void)
@@ -39,7 +47,7 @@ static void an_unavailable_server_is_replaced_by_the_next(void)
     /* On a busy machine, its quarantine may end before the test goes on. */
     CHECK(proxy_left(&busy) >= 97 && proxy_left(&busy) < 100);
     CHECK(server_stat(0, "open") == 0);
-    CHECK(server_stat(1, "connects") == 1);
+    CHECK(server_stat(1, "open") == 1);
     proxy_arm(&busy, PROXY_SEARCH, PROXY_RESPOND, 52, 0, 0);
     put_gives("globals/b", D1, 1);
 }
