@@ -13,7 +13,7 @@ RSpec.describe Simpkv::LdapAccess do
 
   describe '.problem' do
     def problem(more = {})
-      described_class.problem(settings({ 'admin_pw_file' => __FILE__ }.merge(more)))
+      described_class.problem(settings({ 'admin_pw_file' => __FILE__ }.merge(more)))&.text
     end
 
     it 'is nil for valid settings' do
@@ -49,6 +49,14 @@ RSpec.describe Simpkv::LdapAccess do
     end
   end
 
+  describe '.remedy' do
+    # The remedy of a missing file was to let the user read it: the text of the problem decided, with the file's name.
+    it 'follows the kind of the problem, whatever the file is called' do
+      given = settings('admin_pw_file' => "/no/cannot be read by/'tls_key'")
+      expect(described_class.remedy(given, described_class.problem(given), 'b')).to match(/\Awrite the password of /)
+    end
+  end
+
   describe '.problem, of another user', needs: :fork do
     include Processes
 
@@ -60,7 +68,7 @@ RSpec.describe Simpkv::LdapAccess do
         files = [File.join(folder, 'password'), File.join(closed, 'password')]
         files.each { |file| File.write(file, 'x', perm: 0o600) }
         as_nobody do
-          problems = files.map { |file| described_class.problem(settings('admin_pw_file' => file)) }
+          problems = files.map { |file| described_class.problem(settings('admin_pw_file' => file)).text }
           name = Etc.getpwuid.name
           problems == ["Configured 'admin_pw_file' #{files[0]} cannot be read by the user #{name}",
                        "Configured 'admin_pw_file' #{files[1]} cannot be read by the user #{name}: Permission denied"]
@@ -73,6 +81,19 @@ RSpec.describe Simpkv::LdapAccess do
     # 'chmod o=' of the folder /etc was the advice for 'admin_pw_file: /etc'.
     it 'give no advice on the rights of a folder' do
       expect(described_class.warnings('admin_pw_file' => __dir__)).to eq([])
+    end
+  end
+
+  describe '.open_files' do
+    # The name of the file was cut, and its rest was the advice.
+    it 'keep the advice apart from the name of the file' do
+      Dir.mktmpdir do |folder|
+        file = File.join(folder, "a: 'tls_key'")
+        File.write(file, 'x')
+        File.chmod(0o604, file)
+        why = "'admin_pw_file' #{file} is open to every local user (mode 0604)"
+        expect(described_class.open_files('admin_pw_file' => file)).to eq('admin_pw_file' => [why, "chmod o= #{file}"])
+      end
     end
   end
 

@@ -16,7 +16,7 @@ module Simpkv
       # @return [String, nil] a warning about a file that every local user can read
       def self.warning(reference)
         kind, file = reference.split(':', 2)
-        LdapAccess.warning(file, file) if kind == 'file' && File.file?(file)
+        LdapAccess.open_file(file, file)&.join(': ') if kind == 'file' && File.file?(file)
       end
 
       # @yieldparam name [String] of a backend

@@ -12,6 +12,9 @@ module Simpkv
     PLAIN = %r{\A[a-z0-9._:/-]*\z}.freeze
     private_constant :URI, :TLS_FILES, :OF_ALL_TYPES, :PLAIN
 
+    # Why options cannot be used; of a file that is `:absent` or `:unreadable`, also its option and that.
+    Problem = Struct.new(:text, :option, :kind)
+
     # Opens a store. It asks no server yet.
     #
     # @param settings [Hash{String => Object}]
@@ -20,7 +23,7 @@ module Simpkv
     # @raise [InvalidError] the options are not enough: see {problem}
     def self.open(settings, more = {})
       problem = problem(settings)
-      raise InvalidError, problem if problem
+      raise InvalidError, problem.text if problem
 
       Store.open('ldap', store_options(settings).merge(more))
     end
@@ -68,22 +71,22 @@ module Simpkv
     # Checks the options together; each of them is valid.
     #
     # @param settings [Hash{String => Object}]
-    # @return [String, nil] the reason why they cannot be used; nil if they can
+    # @return [Problem, nil] the reason why they cannot be used; nil if they can
     def self.problem(settings)
       uri_problem(settings) || password_problem(settings) || tls_problem(settings)
     end
 
     # @param settings [Hash{String => Object}]
-    # @param problem [String] of {problem}
+    # @param problem [Problem]
     # @param backend [String] its name
     # @return [String] the remedy
     def self.remedy(settings, problem, backend)
-      name = problem[/'(\w+)'/, 1]
-      case problem
-      when /cannot be read by/
+      name = problem.option
+      case [problem.kind, name]
+      when [:unreadable, name]
         'let that user read it (owner, group and mode of the file and of the folders above), or run simpkv as the ' \
         "user that '#{name}' is for"
-      when /'admin_pw_file' .* does not exist/
+      when [:absent, 'admin_pw_file']
         "write the password of #{settings['admin_dn']} into it, readable by its owner alone, or correct " \
         "'admin_pw_file'"
       else "correct the options of backend '#{backend}'"
@@ -96,7 +99,7 @@ module Simpkv
     #   directory; nil if there is none
     def self.advised_problem(settings, backend)
       problem = problem(settings)
-      problem && "configuration error: #{problem}: #{remedy(settings, problem, backend)}"
+      problem && "configuration error: #{problem.text}: #{remedy(settings, problem, backend)}"
     end
 
     # Finds files with secrets that every local user can read or change, and a password that a server refuses.
@@ -104,10 +107,17 @@ module Simpkv
     # @param settings [Hash{String => Object}]
     # @return [Array<String>] a warning for each, with advice
     def self.warnings(settings)
+      open_files(settings).values.map { |warning| warning.join(': ') } +
+        refused_passwords.select { |file, _| file == settings['admin_pw_file'] }.values
+    end
+
+    # @param settings [Hash{String => Object}]
+    # @return [Hash{String => Array(String, String)}] by the option of a file with secrets that every local user can
+    #   read or change: a warning, and advice
+    def self.open_files(settings)
       files = settings.slice('admin_pw_file', 'tls_key').compact
       files.select { |_, file| File.exist?(file) && !File.directory?(file) }
-           .map { |name, file| warning("'#{name}' #{file}", file) }.compact +
-        refused_passwords.select { |file, _| file == settings['admin_pw_file'] }.values
+           .to_h { |name, file| [name, open_file("'#{name}' #{file}", file)] }.compact
     end
 
     # Finds options that let several servers take writes at a time: each process by itself writes to the next server of
@@ -137,17 +147,16 @@ module Simpkv
 
     # @param name [String] names the file in the message
     # @param file [String] with a secret
-    # @return [String, nil] a warning if every local user can read or change it, with advice
+    # @return [Array(String, String), nil] a warning and advice, if every local user can read or change it
     # @raise [SystemCallError]
-    def self.warning(name, file)
+    def self.open_file(name, file)
       stat = File.stat(file)
       return if stat.mode.nobits?(0o007)
 
       # This user may be one of the others.
       mine = stat.owned? || stat.grpowned? || Process.euid.zero?
-      format('%<name>s is open to every local user (mode %<mode>04o): %<fix>s %<file>s',
-             name: name, file: file, mode: stat.mode & 0o7777,
-             fix: mine ? 'chmod o=' : "chgrp #{Process.egid} #{file} && chmod g=r,o=")
+      [format('%<name>s is open to every local user (mode %<mode>04o)', name: name, mode: stat.mode & 0o7777),
+       "#{mine ? 'chmod o=' : "chgrp #{Process.egid} #{file} && chmod g=r,o="} #{file}"]
     end
 
     # Returns the shell command that reads the base entry. The password stays in its file. ldapsearch uses the whole
@@ -208,44 +217,44 @@ module Simpkv
       end
 
       def uri_problem(settings)
-        return "Plugin missing 'ldap_uri' configuration" if settings['ldap_uri'].nil?
+        return Problem.new("Plugin missing 'ldap_uri' configuration") if settings['ldap_uri'].nil?
 
         %w[ldap_uri write_uri].each do |name|
           wrong = settings[name].to_s.split.find { |uri| !uri.match?(URI) }
           next unless wrong
 
-          return "Invalid '#{name}' configuration: '#{wrong}' is not ldap://HOST, ldaps://HOST or ldapi://PATH with " \
-                 '%2F for each slash of the path'
+          return Problem.new("Invalid '#{name}' configuration: '#{wrong}' is not ldap://HOST, ldaps://HOST or " \
+                             'ldapi://PATH with %2F for each slash of the path')
         end
         nil
       end
 
       def password_problem(settings)
         return file_problem(settings, 'admin_pw_file') if settings['admin_pw_file']
+        return if uris(settings).all? { |uri| uri.start_with?('ldapi:') }
 
-        "Plugin missing 'admin_pw_file' configuration" unless uris(settings).all? { |uri| uri.start_with?('ldapi:') }
+        Problem.new("Plugin missing 'admin_pw_file' configuration")
       end
 
       def tls_problem(settings)
         return unless any_tls?(settings)
 
-        incomplete = 'TLS configuration incomplete:'
-        return "#{incomplete} 'tls_cacert' is missing" if settings['tls_cacert'].nil?
-        return "#{incomplete} 'tls_cert' and 'tls_key' come as a pair" if settings.key?('tls_cert') ^
-                                                                          settings.key?('tls_key')
+        wrong = "'tls_cert' and 'tls_key' come as a pair" if settings.key?('tls_cert') ^ settings.key?('tls_key')
+        wrong = "'tls_cacert' is missing" if settings['tls_cacert'].nil?
+        return Problem.new("TLS configuration incomplete: #{wrong}") if wrong
 
         TLS_FILES.keys.map { |name| file_problem(settings, name) if settings[name] }.compact.first
       end
 
       def file_problem(settings, name)
-        folder = File.stat(settings[name]).directory?
-        return "Configured '#{name}' #{settings[name]} is a folder, not a file" if folder
+        file = "Configured '#{name}' #{settings[name]}"
+        return Problem.new("#{file} is a folder, not a file") if File.stat(settings[name]).directory?
 
-        "Configured '#{name}' #{settings[name]} cannot be read by #{user}" unless File.readable?(settings[name])
+        Problem.new("#{file} cannot be read by #{user}", name, :unreadable) unless File.readable?(settings[name])
       rescue Errno::ENOENT
-        "Configured '#{name}' #{settings[name]} does not exist"
+        Problem.new("#{file} does not exist", name, :absent)
       rescue SystemCallError => e
-        "Configured '#{name}' #{settings[name]} cannot be read by #{user}: #{e.class.new.message}"
+        Problem.new("#{file} cannot be read by #{user}: #{e.class.new.message}", name, :unreadable)
       end
 
       # @return [String] the user of this process

@@ -50,9 +50,8 @@ module Simpkv
       end
 
       def look_at_files
-        LdapAccess.warnings(settings).each do |warning|
-          why, fix = warning.split(': ', 2)
-          findings.warning('file', why, @user ? remedies.sharing(why[/'(\w+)'/, 1], @user) : fix)
+        LdapAccess.open_files(settings).each do |name, (why, fix)|
+          findings.warning('file', why, @user ? remedies.sharing(name, @user) : fix)
         end
         look_at_files_of_user if @user
       end
@@ -74,7 +73,7 @@ module Simpkv
         problem = LdapAccess.problem(settings)
         return findings.ok('configuration', "#{settings['base_dn']} as #{backend.bound_as}") unless problem
 
-        findings.problem('configuration', problem, remedies.for_options(problem))
+        findings.problem('configuration', problem.text, remedies.for_options(problem))
       end
 
       # Connects to each server by itself, because a store would fail over to another one.

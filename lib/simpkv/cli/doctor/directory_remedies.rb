@@ -46,7 +46,7 @@ module Simpkv
           "#{obstacle.shellescape} && chmod g+x #{obstacle.shellescape}"
       end
 
-      # @param problem [String] of {LdapAccess.problem}
+      # @param problem [LdapAccess::Problem]
       # @return [String]
       def for_options(problem)
         LdapAccess.remedy(settings, problem, @backend.name)
