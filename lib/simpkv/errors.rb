@@ -35,11 +35,11 @@ module Simpkv
 
     # Names the key that the error is about. The first caller, who is the nearest to the cause, knows best.
     #
-    # @param key [String] its path in the store; ignored if it is empty, or no text
+    # @param key [String, nil] its path in the store; ignored if it is nil, empty, or no text
     # @param reason [String, nil] see {#reason}
     # @return [self]
     def about(key, reason = nil)
-      return self if @key || key.empty?
+      return self if @key || key.to_s.empty?
 
       text = key.dup.force_encoding(Encoding::UTF_8)
       return self unless text.valid_encoding?
@@ -47,6 +47,12 @@ module Simpkv
       @key = text.freeze
       @reason = reason
       self
+    end
+
+    # @param message [String]
+    # @return [Error] of the same class, about the same key. It has no cause, which may quote what the message hides
+    def reworded(message)
+      self.class.new(message).about(key)
     end
 
     # @return [Symbol, nil] see {Error.status}

@@ -58,6 +58,22 @@ RSpec.describe Simpkv::Error do
       expect(error { @store.list('globals') { raise described_class, 'mine' } }.key).to be_nil
     end
 
+    it 'is there if other writers have been faster each time (it was lost)' do
+      @store.put('globals/a', '{"value":1}')
+      allow(Simpkv::CompareAndSwap).to receive(:sleep)
+      raised = error do
+        Simpkv::CompareAndSwap.repeat do
+          Simpkv::CompareAndSwap.attempt { @store.put('globals/a', '{"value":2}', condition: :absent) }
+        end
+      end
+      expect(raised).to have_attributes(class: Simpkv::ConflictError, key: 'globals/a')
+    end
+
+    it 'stays in other words (it was lost)' do
+      reworded = error { @store.get('globals/none') }.reworded('mine')
+      expect(reworded).to have_attributes(class: Simpkv::NotFoundError, key: 'globals/none', message: 'mine')
+    end
+
     it 'stays that of the first caller, with the reason, and is always text' do
       unreadable = Simpkv::MalformedError.unreadable('globals/a', 'it is too old').about('globals')
       expect([unreadable.message, unreadable.key, unreadable.reason])

@@ -105,7 +105,7 @@ module Simpkv
         text = ExceptionText.of(exception)
         return Error.new(attributed(text)) unless exception.is_a?(Error)
 
-        exception.class.new(attributed(@native ? @plugin.explain(exception) : text))
+        exception.reworded(attributed(@native ? @plugin.explain(exception) : text))
       end
 
       # @param why [String, Hash{Object => String}] a text, or several

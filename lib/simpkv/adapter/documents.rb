@@ -51,7 +51,7 @@ module Simpkv
 
           encode(entries[key]['value'], entries[key]['metadata'] || {}, all)
         rescue UnencodableError, TooLargeError => e
-          raise e.class, "Key '#{key}': #{e.message}", cause: nil
+          raise e.reworded("Key '#{key}': #{e.message}"), cause: nil
         end
       end
 
@@ -62,7 +62,7 @@ module Simpkv
 
         [decode(encode(expected, {}, all))[:value], expected].map { |value| bare(value) }
       rescue UnencodableError => e
-        raise e.class, e.message.sub('value', 'expected'), cause: nil
+        raise e.reworded(e.message.sub('value', 'expected')), cause: nil
       end
 
       # @return [Object] the value for comparisons with `eql?`

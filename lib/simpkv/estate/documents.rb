@@ -298,7 +298,7 @@ module Simpkv
 
         Native.key_check(name, @estate.case_sensitive?)
       rescue InvalidError, TooLargeError => e
-        raise e.class, "'#{name}' cannot be the name of a key in '#{FOLDER}/#{@subject}': #{e.message}", cause: nil
+        raise e.reworded("'#{name}' cannot be the name of a key in '#{FOLDER}/#{@subject}': #{e.message}"), cause: nil
       end
 
       # @raise [MalformedError]

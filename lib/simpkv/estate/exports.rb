@@ -28,7 +28,8 @@ module Simpkv
         def exchange(type, certname, stored, list)
           return replace(path(type, certname), stored, list) if list
 
-          CompareAndSwap.overtaken unless stored.nil? || delete_expected(type, certname, stored.document)
+          gone = stored.nil? || delete_expected(type, certname, stored.document)
+          CompareAndSwap.overtaken(path(type, certname)) unless gone
         end
 
         private

@@ -26,13 +26,15 @@ module Simpkv
       # @return [Object] the result of the block
       # @raise [ConflictError] other writers were faster each time
       def repeat(failure = 'others keep changing it: try again')
+        key = nil
         ATTEMPTS.times do |attempt|
           return yield
-        rescue Overtaken
+        rescue Overtaken => e
+          key = e.key
           # At random, so that two writers do not meet again.
           sleep(rand * [0.001 * (2**attempt), LONGEST_PAUSE].min)
         end
-        raise ConflictError, failure
+        raise ConflictError.new(failure).about(key)
       end
 
       # Runs a write inside {repeat}.
@@ -41,15 +43,16 @@ module Simpkv
       # @raise [ConflictError] its condition does not hold any more
       def attempt
         yield
-      rescue ConditionError
-        overtaken
+      rescue ConditionError => e
+        overtaken(e.key)
       end
 
       # Ends an attempt inside {repeat}.
       #
+      # @param key [String, nil] the path of the key that another writer has changed; nil for none, or several
       # @raise [ConflictError]
-      def overtaken
-        raise Overtaken, 'another writer was faster', cause: nil
+      def overtaken(key = nil)
+        raise Overtaken.new('another writer was faster').about(key), cause: nil
       end
     end
   end

@@ -112,7 +112,7 @@ module Simpkv
         raw = latest(key)
         next false unless raw && decrypt(key, raw).b == expect.b
 
-        @below.delete(key, expect: raw) || CompareAndSwap.overtaken
+        @below.delete(key, expect: raw) || CompareAndSwap.overtaken(key)
       end
     end
 

@@ -142,7 +142,7 @@ module Simpkv
         [false, place, attributes([language.attribute, *language.settings(wanted).keys])]
       rescue DeniedError, NotFoundError => e
         raise if @server == '389ds'
-        raise e.class, in_words_of_access(e), cause: nil if separate?
+        raise e.reworded(in_words_of_access(e)), cause: nil if separate?
 
         numbered = printed.each_with_index.map { |rule, number| "{#{number}}#{rule}" }
         [true, SOME_DATABASE, { language.attribute => numbered }]

@@ -118,7 +118,7 @@ module Simpkv
           check_loaded(schema)
           "was loaded: #{backend.settings['layout']}"
         rescue DeniedError, NotFoundError => e
-          raise e.class, "#{e.message}. By hand: #{by_hand(schema)}"
+          raise e.reworded("#{e.message}. By hand: #{by_hand(schema)}")
         end
 
         def refuse_other_layout(schema)
@@ -155,7 +155,7 @@ module Simpkv
           made = make(base_dn)
           made.empty? ? 'already exists' : "was made: #{made.join('; ')}"
         rescue DeniedError => e
-          raise e.class, "#{e.message.chomp('.')}. Say with --as and --password-file who may make it"
+          raise e.reworded("#{e.message.chomp('.')}. Say with --as and --password-file who may make it")
         end
 
         # @return [Array<String>] the new entries, the outermost first

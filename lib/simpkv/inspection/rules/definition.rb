@@ -113,7 +113,7 @@ module Simpkv
             rule
           rescue InvalidError, TooLargeError, UnencodableError => e
             message = e.message.sub(PREFIX, '')
-            raise e.class, terse && rule['sensitive'] ? terse(message) : message, cause: nil
+            raise e.reworded(terse && rule['sensitive'] ? terse(message) : message), cause: nil
           end
 
           # @param number [Integer] of rules, built-in ones included

@@ -143,11 +143,11 @@ module Simpkv
           uuid = planned[number]['uuid']
           error = results[uuid]
           if error.is_a?(ExistsError) || error.is_a?(ConflictError)
-            error = ConflictError.new("another operator has changed the rule #{uuid}: try again")
+            error = ConflictError.new("another operator has changed the rule #{uuid}: try again").about(error.key)
           end
           stored = results.length - results.values.grep(Error).length
-          raise error.class, "rules[#{number}]: #{error.message} (#{stored} of #{count} changes are stored)",
-                cause: nil
+          why = "rules[#{number}]: #{error.message} (#{stored} of #{count} changes are stored)"
+          raise error.reworded(why), cause: nil
         end
 
         # @param changed [Hash, nil] the rule that was stored; nil if it was stored before

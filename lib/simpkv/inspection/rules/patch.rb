@@ -33,7 +33,7 @@ module Simpkv
           @operations.each_with_index do |operation, number|
             perform(operation)
           rescue InvalidError, ConflictError => e
-            raise e.class, "operations[#{number}]: #{e.message}", cause: nil
+            raise e.reworded("operations[#{number}]: #{e.message}"), cause: nil
           end
           @data['']
         end

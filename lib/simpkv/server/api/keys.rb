@@ -172,7 +172,7 @@ module Simpkv
           conditions.check(stored)
           next false if stored.nil?
 
-          store.delete(place, expect: stored) || CompareAndSwap.overtaken
+          store.delete(place, expect: stored) || CompareAndSwap.overtaken(place)
         end
       end
 
