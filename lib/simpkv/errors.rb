@@ -117,7 +117,20 @@ module Simpkv
   end
 
   # The configuration of a store is wrong.
-  class ConfigError < ArgumentError; end
+  class ConfigError < ArgumentError
+    # @param source [String, nil] the file of the options, or another source
+    # @return [ConfigError] its message begins with the source; this error if it has a source, or there is none
+    def naming(source)
+      return self if @source || source.nil?
+
+      self.class.new("#{source}: #{message}").tap { |error| error.source = source }
+    end
+
+    protected
+
+    attr_writer :source
+  end
+
   # There is no store in the configured folder: it is another one, or its file system is not mounted.
   class MissingStoreError < ConfigError; end
 

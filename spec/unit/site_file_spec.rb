@@ -63,6 +63,20 @@ RSpec.describe Simpkv::SiteFile do
     end
   end
 
+  describe '.load' do
+    # A message that had the name in it as a word did not get it.
+    it 'names the file in each error of the options, once' do
+      allow(described_class).to receive_messages(find: 'option', read: {})
+      errors = [Simpkv::ConfigError.new('unknown option'), Simpkv::ConfigError.new('none').naming('option')]
+      messages = errors.map do |error|
+        described_class.load([]) { raise error }
+      rescue Simpkv::ConfigError => e
+        e.message
+      end
+      expect(messages).to eq(['option: unknown option', 'option: none'])
+    end
+  end
+
   describe '.read' do
     it 'reads options, alone or as Hiera has them' do
       options = { 'backends' => { 'default' => { 'type' => 'file', 'id' => 'x' } }, 'estate' => { 'reports' => 3 } }

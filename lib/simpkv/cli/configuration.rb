@@ -129,8 +129,7 @@ module Simpkv
       def naming_source
         yield
       rescue ConfigError => e
-        named = source && e.message.start_with?("#{source}: ")
-        raise ConfigError, [named ? nil : source, e.message].compact.join(': '), cause: nil
+        raise e.naming(source), cause: nil
       end
 
       # @return [String, nil] the type of the chosen backend, if this command lacks it

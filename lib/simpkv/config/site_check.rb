@@ -17,7 +17,7 @@ module Simpkv
     def self.check(text, title, types)
       check_parts(SiteFile.parse(text, title), types)
     rescue ConfigError => e
-      raise ConfigError, e.message.start_with?("#{title}: ") ? e.message : "#{title}: #{e.message}", cause: nil
+      raise e.naming(title), cause: nil
     end
 
     class << self

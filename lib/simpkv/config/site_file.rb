@@ -44,7 +44,7 @@ module Simpkv
         file = find(confdirs)
         yield file ? read(file) : {}
       rescue ConfigError => e
-        raise e.class, file && !e.message.include?(file) ? "#{file}: #{e.message}" : e.message, cause: nil
+        raise e.naming(file), cause: nil
       end
 
       # Reads a file with the options, or a file of Hiera with the key `simpkv::options`.
@@ -63,9 +63,9 @@ module Simpkv
       # @raise [ConfigError] as {read}
       def parse(text, title)
         require 'simpkv/document/plain_yaml'
-        options_in(PlainYaml.parse(text), title)
-      rescue MalformedError => e
-        raise ConfigError, "#{title}: #{e.message}", cause: nil
+        options_in(PlainYaml.parse(text))
+      rescue MalformedError, ConfigError => e
+        raise ConfigError.new(e.message).naming(title), cause: nil
       end
 
       private
@@ -81,14 +81,14 @@ module Simpkv
         [] # A user without a home.
       end
 
-      def options_in(data, file)
+      def options_in(data)
         nested = data.is_a?(Hash) && data.key?('simpkv::options')
         data = data['simpkv::options'] if nested
-        raise ConfigError, "#{file}: expected the options of simpkv, a Hash" unless data.is_a?(Hash)
+        raise ConfigError, 'expected the options of simpkv, a Hash' unless data.is_a?(Hash)
         return data if nested || data.key?('backends')
 
-        raise ConfigError, "#{file}: there is neither 'simpkv::options' nor 'backends' in this file, so it does not " \
-                           'say where keys are'
+        raise ConfigError, "there is neither 'simpkv::options' nor 'backends' in this file, so it does not say where " \
+                           'keys are'
       end
     end
   end
