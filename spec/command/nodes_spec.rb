@@ -51,6 +51,21 @@ RSpec.describe 'simpkv nodes' do
       expect(failure('nodes', '--sort', 'colour')).to match([64, /--sort colour: expected name, environment,/])
     end
 
+    context 'with secrets among the indexed facts' do
+      let(:estate_options) { { 'indexed_facts' => %w[app db_password] } }
+
+      # A filter used to find out the secret that the API hides, one letter after the other.
+      it 'neither prints nor compares them' do
+        estate.facts.save('new1', { 'app' => { 'api_key' => 'pl4nted', 'port' => 80 }, 'db_password' => 'pl4nted' })
+        expect(data('nodes', '--filter', 'name=new1').first['facts'])
+          .to eq('app' => { 'api_key' => '[redacted]', 'port' => 80 }, 'db_password' => '[redacted]')
+        expect(names('--filter', 'app~pl4')).to eq([])
+        %w[app.api_key~^p db_password=pl4nted db_password<q].each do |filter|
+          expect(failure('nodes', '--filter', filter)).to match([64, /'#{Regexp.escape(filter)}' compares a secret/])
+        end
+      end
+    end
+
     it 'filters by columns and by indexed facts' do
       { 'status=failed' => %w[db1], 'status!=failed' => %w[new1 web1], 'name~^[dw]' => %w[db1 web1],
         'name!~1$' => [], 'failures>0' => %w[db1], 'changes<12' => %w[web1], 'last_seen<2026-11-20' => %w[db1],

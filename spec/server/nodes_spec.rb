@@ -31,6 +31,16 @@ RSpec.describe 'The API of nodes' do
     end
   end
 
+  # 16 such requests used to occupy all threads of the service forever.
+  it 'gives up filters that need too much time' do
+    estate.statuses.put('w' * 12, 'status' => 'failed')
+    stub_const('Simpkv::Estate::NodeFilter::SECONDS', 0.1)
+    list = Simpkv::Estate::NodeList.new(estate)
+    slow = '~^(\\w|\\w|\\w|\\w|\\w|\\w|\\w)*\\w(?!.|$)'
+    expect { list.filter("status#{slow}") }.to raise_error(Simpkv::InvalidError, /simplify/)
+    expect { list.nodes(filters: [list.filter("name#{slow}")]) }.to raise_error(Simpkv::InvalidError, /simplify/)
+  end
+
   it 'shows what is known of a node, without secrets' do
     expect(client.get('/v1/nodes/web1').data).to include('name' => 'web1', 'status' => include('status' => 'failed'))
     facts = client.get('/v1/nodes/web1/facts')

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'time'
+require 'timeout'
 require 'simpkv/unsafe_characters'
 
 module Simpkv
@@ -28,12 +29,23 @@ module Simpkv
                  'expired' => %w[true false] }.freeze
       private_constant :SYNTAX, :NUMBER, :COUNT, :EARLIEST, :ORDERED, :WHOLE, :VALUES
 
+      # The time for matches. A regular expression can need more than anybody waits for.
+      SECONDS = 5
+
+      # @yieldreturn [Object] the outcome of matches
+      # @return [Object] it
+      # @raise [InvalidError] they need too much time
+      def self.limited(&block)
+        Timeout.timeout(SECONDS, InvalidError, "a filter needs more than #{SECONDS} seconds: simplify its regular " \
+                                               'expression', &block)
+      end
+
       # @param text [String]
       # @param members [Array<String>] the names of a node's members
       # @param facts [Array<String>] the names of the facts in the inventory
       # @param case_sensitive [Boolean] whether names of nodes can have capital letters
-      # @raise [InvalidError] the text is no condition, names neither a member nor a fact of the inventory, or has a
-      #   value that the member never has
+      # @raise [InvalidError] the text is no condition, names neither a member nor a fact of the inventory, names a
+      #   secret, or has a value that the member never has
       def initialize(text, members, facts, case_sensitive)
         @text = text
         @name, @operator, @value = text.match(SYNTAX)&.captures
@@ -110,7 +122,7 @@ module Simpkv
       # @param values [Array<String>]
       def check_choice(values)
         refuse("needs = != ~ or !~ after '#{@name}'") if %w[< >].include?(@operator)
-        return if values.any? { |value| @pattern ? @pattern.match?(value) : value == @value }
+        return if @pattern ? NodeFilter.limited { values.grep(@pattern).any? } : values.include?(@value)
 
         nothing = ', or nothing for a node without a report' if values.include?('')
         refuse("names no value of '#{@name}': expected #{values.reject(&:empty?).join(', ')}#{nothing}")
@@ -126,6 +138,8 @@ module Simpkv
       def fact(facts)
         indexed = facts.find { |name| @name == name || @name.start_with?("#{name}.") }
         return unless indexed
+
+        refuse('compares a secret, as its name says') if Native.secret_name?(@name)
         return ->(values) { values[indexed] } if indexed == @name
 
         rest = @name.delete_prefix("#{indexed}.")

@@ -6,7 +6,8 @@ module Simpkv
   class Estate
     # The nodes that have left something in the estate, by two lists of the store: their statuses and their inventory
     # records; or those that are declared, and have not. A node is a Hash with {COLUMNS}, `noop`, `expired` and `facts`,
-    # those of the inventory. A node whose status cannot be read is in no list: nobody knows how its last run ended.
+    # those of the inventory without {Secrets}. A node whose status cannot be read is in no list: nobody knows how its
+    # last run ended.
     class NodeList
       # The columns of the table.
       COLUMNS = %w[name environment last_seen status changes failures].freeze
@@ -20,6 +21,7 @@ module Simpkv
       # @param estate [Estate]
       def initialize(estate)
         @estate = estate
+        @secrets = Secrets.new(estate.options, false)
         @errors = {}
       end
 
@@ -35,9 +37,9 @@ module Simpkv
       # @param reverse [Boolean] whether to reverse the order of the nodes with a value
       # @param never_run [Boolean] true: the declared nodes that have had no run, in place of the others
       # @return [Array<Hash>]
+      # @raise [InvalidError] the filters need too much time
       def nodes(filters: [], order: 'name', reverse: false, never_run: false)
-        matching = (never_run ? declared : all).select { |node| filters.all? { |filter| filter.match?(node) } }
-        sorted(matching, order, reverse)
+        sorted(matching(never_run ? declared : all, filters), order, reverse)
       end
 
       # @return [Hash{String => Hash{String => String}}] the {#errors} of each node, by its name
@@ -53,6 +55,12 @@ module Simpkv
       end
 
       private
+
+      def matching(nodes, filters)
+        return nodes if filters.empty?
+
+        NodeFilter.limited { nodes.select { |node| filters.all? { |filter| filter.match?(node) } } }
+      end
 
       def sorted(nodes, order, reverse)
         without, with = nodes.partition { |node| node[order].nil? }
@@ -93,7 +101,7 @@ module Simpkv
         { 'name' => name, 'environment' => status['environment'] || record['environment'],
           'last_seen' => Statuses.last_seen(status, record), 'status' => status['status'],
           'changes' => status['changes'], 'failures' => status['failures'], 'noop' => status['noop'],
-          'expired' => expired, 'facts' => record['facts'] || {} }
+          'expired' => expired, 'facts' => @secrets.facts(record['facts'] || {}) }
       end
     end
   end

@@ -47,8 +47,7 @@ module Simpkv
         nodes = list.nodes(filters: filters, order: column(given['sort']), reverse: flag('reverse'),
                            never_run: flag('never_run'))
         errors = node_errors(list.errors)
-        secrets = Estate::Secrets.new(estate.options, false)
-        { 'nodes' => nodes.map { |node| node.merge('facts' => secrets.facts(node['facts'])) }, **errors }
+        { 'nodes' => nodes, **errors }
       end
 
       # @param errors [Hash{String => String}] why a document cannot be read, by its path
