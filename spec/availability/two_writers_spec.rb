@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative 'availability_helper'
+require_relative '../support/command'
 require_relative '../support/faulty_proxy'
 
 # A proxy that runs a block before it passes a change of an entry to the server.
@@ -134,6 +135,39 @@ Pairs.each do |name, kind, tags|
       each_store.first.put(key, document('new'))
       pair.settle
       expect(replicated).to eq('other' => 0, 'password' => 'new')
+    end
+
+    # It was 0, because the last change of the first server was newer than all that it lacked. The new number stands for
+    # a server that was killed before it had stored a number for the other one.
+    it 'has an unknown lag at a server that has stored no change of the other one', if: kind == MirrorMode do
+      pair.apart do
+        number_second(3)
+        each_store.last.put(key, document('not at the first'))
+        each_store.first.put("#{folder}/later", document(1))
+        found = status
+        expect(lags(found).first).to eq([nil, ['003']])
+        expect(found['alerts'].map { |alert| alert['text'] })
+          .to include("The lag of the server #{first.tcp_uri} is unknown: #{first.tcp_uri} has stored no change of " \
+                      'the server with the ID 003.')
+      end
+      expect(lags(status)).to eq([[0, nil]] * 2)
+    ensure
+      number_second(2)
+    end
+
+    def number_second(number)
+      second.change("dn: cn=config\nchangetype: modify\nreplace: olcServerID\nolcServerID: #{number}\n")
+    end
+
+    # @return [Hash] what the command prints about the servers of the page's backend
+    def status
+      arguments = %w[-c - status --parts servers -o json]
+      site = { 'backends' => { 'default' => backend } }.to_yaml
+      JSON.parse(CommandSchemas.check(arguments, Command.run_here(arguments, site, {}, Dir.tmpdir)).out)
+    end
+
+    def lags(status)
+      status.dig('servers', 'servers').map { |server| server.values_at('lag_seconds', 'lag_unseen') }
     end
 
     next if kind == MirrorMode

@@ -142,7 +142,7 @@ module Simpkv
           misconfigured(part['servers'])
           down.each { |each| no_answer(*each.values_at('uri', 'error')) }
           (part['servers'] - down).each { |each| server(each) }
-          unknown_lags(part['servers'] - down, down.map { |each| each['backend'] })
+          unknown_lags(part['servers'].select { |each| each['lag_unknown'] }, down.map { |each| each['backend'] })
           part['without_write_uri'].each { |name| writers(name) }
         end
       end
@@ -160,9 +160,10 @@ module Simpkv
       end
 
       # While all servers answer, an unknown lag is no alert: the identity of a backend need not have the right to read
-      # it. Where one is down, somebody may be about to move writes.
+      # it. Where one is down, somebody may be about to move writes. A server that has stored no change of another one
+      # may lack them all.
       def unknown_lags(servers, backends)
-        servers.select { |each| each['lag_unknown'] && backends.include?(each['backend']) }.each do |each|
+        servers.select { |each| each['lag_unseen'] || backends.include?(each['backend']) }.each do |each|
           add('unknown', 'servers', "The lag of the server #{each['uri']} is unknown: #{each['lag_unknown']}.")
         end
       end

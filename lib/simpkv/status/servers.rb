@@ -49,7 +49,7 @@ module Simpkv
       #   read, and `certificate_days`, the whole days until its certificate expires (and `certificate_ends`, the time),
       #   or nil without TLS. If the directory has several servers, also `lag_seconds` (see {Replication.lag}), which is
       #   nil if it is not known. Of a server that is up, `lag_unknown` then is the reason. A number with a reason is
-      #   the least that the lag is
+      #   the least that the lag is. `lag_unseen` has the numbers of {Replication.unseen}, if there are any
       def all
         threads = @backends.map { |backend| Thread.new { servers(backend) } }
         threads.each { |thread| thread.report_on_exception = false }
@@ -71,7 +71,7 @@ module Simpkv
 
         first = known(states)
         settle(first.values, states, backend)
-        found.map { |server| server.merge(lag(states[server['uri']], first, uris - [server['uri']])) }
+        found.map { |server| server.merge(lag(server['uri'], states[server['uri']], first, uris)) }
       end
 
       # @return [Array] what the block returns for each server
@@ -128,12 +128,16 @@ module Simpkv
       def settle(first, states, backend)
         give_up = Clock.now + SETTLING
         while Clock.now < give_up
-          behind = known(states).select { |_, state| Replication.lag(first, state).positive? }.keys
+          behind = known(states).select { |_, state| behind?(first, state) }.keys
           return if behind.empty?
 
           sleep(PAUSE)
           each_at_once(behind) { |uri| look_again(states, uri, backend) }
         end
+      end
+
+      def behind?(first, state)
+        Replication.lag(first, state).positive? || Replication.unseen(first, state).any?
       end
 
       def look_again(states, uri, backend)
@@ -148,18 +152,27 @@ module Simpkv
 
       # @param state [Hash, Replication::Unknown, nil] of a server; nil for one that is down
       # @param first [Hash{String => Hash}] the states that were known at the first look, by server
-      # @param others [Array<String>] the other servers. One that does not tell its state may have changes that this
-      #   server lacks
-      def lag(state, first, others)
+      # @param uris [Array<String>] of all servers. One that does not tell its state may have changes that this server
+      #   lacks
+      def lag(uri, state, first, uris)
         return { 'lag_seconds' => nil } unless state
         return { 'lag_seconds' => nil, 'lag_unknown' => state.message } unless state.is_a?(Hash)
 
         seconds = Replication.lag(first.values, state)
-        silent = others - first.keys
-        return { 'lag_seconds' => seconds } if silent.empty?
+        silent = uris - [uri] - first.keys
+        unseen = Replication.unseen(first.values, state)
+        return { 'lag_seconds' => seconds } if silent.empty? && unseen.empty?
 
-        { 'lag_seconds' => (seconds if seconds.positive?),
-          'lag_unknown' => "#{silent.join(', ')} #{silent.one? ? 'does' : 'do'} not say which changes there are" }
+        { 'lag_seconds' => (seconds if seconds.positive?), 'lag_unknown' => reason(uri, silent, unseen),
+          **(unseen.empty? ? {} : { 'lag_unseen' => unseen }) }
+      end
+
+      # @param silent [Array<String>] the servers that do not tell their state
+      # @param unseen [Array<String>] the numbers of servers of which this one has stored no change
+      def reason(uri, silent, unseen)
+        [("#{silent.join(', ')} #{silent.one? ? 'does' : 'do'} not say which changes there are" if silent.any?),
+         ("#{uri} has stored no change of the server with the ID #{unseen.join(' or ')}" if unseen.any?)]
+          .compact.join('; ')
       end
 
       def milliseconds
