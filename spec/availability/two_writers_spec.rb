@@ -128,7 +128,6 @@ Pairs.each do |name, kind, tags|
       first.kill
       first.lose_data
       pair.heal
-      pair.relaunch(first)
       pair.recover(first)
       pair.settle
       expect(replicated).to eq('other' => 0)

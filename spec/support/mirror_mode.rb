@@ -26,6 +26,12 @@ class MirrorMode < ServerPair
       FileUtils.rm(Dir[File.join(@folder, 'data', '*')])
     end
 
+    # @param commands [String] of a page
+    # @return [String] the same, with the tools that read and write the data of this server
+    def offline(commands)
+      commands.gsub(/\bslapcat |\bslapadd (?!.*-F )/) { |tool| "#{tool}-F #{File.join(@folder, 'slapd.d')} " }
+    end
+
     # @return [String] LDIF of the suffix, the identities and the base tree
     def contents
       [without_base, schema_file('base.ldif')].join("\n")
@@ -51,9 +57,11 @@ class MirrorMode < ServerPair
     server.change(block.sub('TRUE', state.to_s.upcase))
   end
 
-  # Waits until a server that has started again without its data has those of the other one: it asks for them itself.
+  # Starts a server that has lost its data, with those of the other one, as the page does.
   def recover(server)
-    eventually(errors: RuntimeError) { server.entry(DirectoryServer::SUFFIX, '1.1') }
+    other = find { |each| each != server }
+    Page.shell([other.offline(PAGE.command('slapcat -n 1')), server.offline(PAGE.command('slapadd -q'))].join("\n"))
+    relaunch(server)
   end
 
   private

@@ -55,8 +55,9 @@ class Suppliers < ServerPair
     server.modify(block.sub('userRoot', Ds389::BACKEND).sub(/on$/, state ? 'on' : 'off'))
   end
 
-  # Has the other server send all its data to one that has started again without its data, as the page does.
+  # Starts a server that has lost its data, and has the other one send all of them, as the page does.
   def recover(server)
+    relaunch(server)
     send_all(find { |each| each != server }, 'If the disk of a server is lost')
   end
 
