@@ -28,24 +28,34 @@ Pairs.each do |name, kind, tags|
       expect(told_now.map(&:first)).not_to include(:delete)
     end
 
-    # Kills the second server, at which the watch is, with a key that the first one lacks.
+    # Kills the second server with a key that the first one lacks. Meanwhile, a key is deleted at the first one.
     def kill_ahead(told)
+      gone = replicated.keys.first
       pair.apart do
-        each_store.last.put('environments/production/ahead', document(1))
-        expect_no_deletion(told, :put, 'ahead')
-        second.kill
-        expect_no_deletion(told, :resync)
+        put_and_kill(told)
+        each_store.first.delete("environments/production/#{gone}")
+        copy_unsent if pair.is_a?(MirrorMode)
         pair.relaunch(second)
       end
-      copy_missing
       expect(replicated).to include('ahead' => 1)
+      expect(replicated).not_to include(gone)
     end
 
-    # The page said to store another key at the killed server. OpenLDAP sent that one alone.
-    def copy_missing
-      commands, = ServerPair::PAGE.blocks('If a killed server has writes that the other one lacks', 'sh')
-      commands = commands.gsub('id: site', "id: #{id}").gsub('/etc/simpkv/password', first.password_file)
-      Page.shell(commands, 'KILLED' => second.tcp_uri, 'WRITER' => first.tcp_uri)
+    # The watch is at the second server.
+    def put_and_kill(told)
+      each_store.last.put('environments/production/ahead', document(1))
+      expect_no_deletion(told, :put, 'ahead')
+      second.kill
+      expect_no_deletion(told, :resync)
+    end
+
+    # The steps of the page. It said to start the killed server first, which can delete keys that only that server has.
+    def copy_unsent
+      last, *steps = ServerPair::PAGE.blocks('If a killed server has writes that the other one lacks', 'sh')
+      since = Page.shell(first.offline(last.sub('#001#', '#002#')))[/contextCSN: (.*)/, 1]
+      steps = second.offline(steps.join).gsub('id: site', "id: #{id}").gsub('/etc/simpkv/password', first.password_file)
+      Page.shell("trap 'kill \"$(cat slapd.pid)\" || true' EXIT\n#{steps}",
+                 'SINCE' => since, 'FOLDER' => File.join(folder, 'killed'), 'WRITER' => first.tcp_uri)
     end
 
     it 'loses no catalog that reads, and no value, when the writer is killed and an operator moves writes and back' do
