@@ -36,11 +36,12 @@ void skv_rb_raise_status(const char *status, VALUE message)
 void skv_rb_raise_about(skv_reply *reply, VALUE key)
 {
     const char *message = skv_reply_message(reply);
-    const char *status = skv_status_name(skv_reply_status(reply));
+    const char *status = skv_status_name(skv_reply_status(reply)), *fault = skv_reply_fault(reply);
     VALUE text = skv_rb_utf8(message, strlen(message)), error;
 
     skv_reply_free(reply);
     error = error_for(status, text);
+    rb_funcall(error, rb_intern("at_fault"), 1, rb_str_new_cstr(fault));
     if (RTEST(key))
         rb_funcall(error, rb_intern("about"), 1, key);
     rb_exc_raise(error);

@@ -28,6 +28,10 @@ module Simpkv
     #   `environments/production/app1/password`; nil if it is about none, or about several
     attr_reader :key
 
+    # @return [Symbol, nil] what the failure is about, to choose advice by, such as :certificate_expired: see
+    #   skv_reply_fault() in simpkv.h; nil for anything else
+    attr_reader :fault
+
     # @return [String] the message, without the name of the key if {Error.unreadable} has made the error
     def reason
       @reason || message
@@ -49,10 +53,18 @@ module Simpkv
       self
     end
 
+    # @param fault [String, Symbol, nil] see {#fault}; nil or empty for anything else
+    # @return [self]
+    def at_fault(fault)
+      @fault = fault.to_sym unless fault.to_s.empty?
+      self
+    end
+
     # @param message [String]
-    # @return [Error] of the same class, about the same key. It has no cause, which may quote what the message hides
+    # @return [Error] of the same class, about the same key and fault. It has no cause, which may quote what the
+    #   message hides
     def reworded(message)
-      self.class.new(message).about(key)
+      self.class.new(message).about(key).at_fault(fault)
     end
 
     # @return [Symbol, nil] see {Error.status}

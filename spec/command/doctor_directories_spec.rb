@@ -109,6 +109,14 @@ RSpec.describe 'simpkv doctor' do
         end
       end
 
+      # The remedy was to correct 'tls_cacert': the text of the error, "give it a certificate", decided.
+      it 'finds a server without StartTLS' do
+        at(type) do |server|
+          also('ldap_uri' => server.tcp_uri, 'enable_tls' => true, 'tls_cacert' => Certificates.new(folder).cacert)
+          expect(findings).to contain_exactly(problem('connecting', /refuses StartTLS/, /check that .* speaks TLS/))
+        end
+      end
+
       it 'finds a missing schema' do
         at(type, layout: nil, limits: false) do
           also('layout' => 'plain')

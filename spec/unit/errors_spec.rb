@@ -19,6 +19,16 @@ RSpec.describe Simpkv::Error do
     expect(described_class.for('unheard_of')).to be(described_class)
   end
 
+  it 'names the fault, whatever the text says, and keeps it in other words' do
+    refused = begin
+      Simpkv::Native::Keyring.new('/no/such/tls/certificate')
+    rescue described_class => e
+      e
+    end
+    expect([refused, refused.reworded('x')].map(&:fault)).to eq(%i[encryption_keys encryption_keys])
+    expect(described_class.new('encryption_keys').fault).to be_nil
+  end
+
   # Pages and remedies looked for the path in the text of the message before.
   describe '#key' do
     around do |example|

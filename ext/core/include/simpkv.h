@@ -87,6 +87,12 @@ SKV_API void skv_reply_free(skv_reply *reply);
 SKV_API skv_status skv_reply_status(const skv_reply *reply);
 SKV_API const char *skv_reply_message(const skv_reply *reply);
 
+/* Returns what the failure is about, to choose advice by, because messages may change: "base_missing", "hidden" (the
+ * entry), "referral", "read_only" (a server or file system), "tls", "certificate" (of no known CA), "certificate_name",
+ * "certificate_expired", "certificate_early", "password_file" (cannot be read), "credentials", "encryption_keys" (the
+ * file, or it lacks a key); "" for anything else. The text is static. */
+SKV_API const char *skv_reply_fault(const skv_reply *reply);
+
 /* Return the data of the call, never NULL, and their size. A NUL follows the data, which the size does not count. */
 SKV_API const char *skv_reply_data(const skv_reply *reply);
 SKV_API size_t skv_reply_size(const skv_reply *reply);

@@ -55,10 +55,8 @@ module Simpkv
     # @raise [Error] as {Store#exist?}, for instance if the server refuses the bind
     def self.base(store)
       store.exist?('') ? :visible : :missing
-    rescue DeniedError, UnavailableError => e
-      raise unless e.message.match?(/the base DN '.*' is not there|shows no such entry/)
-
-      e.is_a?(DeniedError) ? :hidden : :missing
+    rescue Error => e
+      { base_missing: :missing, hidden: :hidden }.fetch(e.fault) { raise }
     end
 
     # @param settings [Hash{String => Object}]

@@ -81,27 +81,28 @@ module Simpkv
       rescue Error => e
         raise e.reworded("could not access #{base_dn}: #{explain(e)}") unless @search
 
-        raise e.reworded("Plugin could not access #{base_dn}: #{advised(e.message)}")
+        raise e.reworded("Plugin could not access #{base_dn}: #{advised(e)}")
       end
 
       # @param error [Error] of the store
       # @return [String] its message, with the way to its cause
       def explain(error)
         case error
-        when DeniedError, UnavailableError then advised(error.message)
-        when TimeoutError then @search ? advised(error.message) : error.message
+        when DeniedError, UnavailableError then advised(error)
+        when TimeoutError then @search ? advised(error) : error.message
         else error.message
         end
       end
 
       private
 
-      def advised(why)
-        return "#{why.chomp('.')} ('simpkv doctor' looks into it)" unless @search
+      def advised(error)
+        why = error.message.chomp('.')
+        return "#{why} ('simpkv doctor' looks into it)" unless @search
         # The file of keys is to blame, not the server.
-        return why if why.include?("'encryption_keys'")
+        return error.message if error.fault == :encryption_keys
 
-        "#{why.chomp('.')}. To ask outside of Puppet: #{LdapAccess.command(@settings)}"
+        "#{why}. To ask outside of Puppet: #{LdapAccess.command(@settings)}"
       end
 
       def base_dn

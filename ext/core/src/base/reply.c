@@ -34,6 +34,17 @@ const char *skv_reply_message(const skv_reply *reply)
     return reply->message;
 }
 
+const char *skv_reply_fault(const skv_reply *reply)
+{
+    static const char *const texts[] = {
+#define SKV_FAULT_TEXT(name, text) [SKV_FAULT_##name] = (text),
+        SKV_FAULT_MAP(SKV_FAULT_TEXT)
+#undef SKV_FAULT_TEXT
+    };
+
+    return texts[reply->fault];
+}
+
 const char *skv_reply_data(const skv_reply *reply)
 {
     return reply->data.bytes ? reply->data.bytes : "";
@@ -53,6 +64,7 @@ void skv_reply_reset(skv_reply *reply)
 {
     skv_buf_clear(&reply->data);
     reply->status = SKV_OK;
+    reply->fault = SKV_FAULT_NONE;
     reply->number = 0;
     reply->message[0] = '\0';
 }
@@ -126,6 +138,7 @@ static skv_status fail_with_args(skv_reply *reply, skv_status status, int error_
     if (reply->status > SKV_END)
         return reply->status;
     reply->status = status;
+    reply->fault = error_number == EROFS ? SKV_FAULT_READ_ONLY : SKV_FAULT_NONE;
     reply->number = 0;
     skv_buf_free(&reply->data);
     used = vsnprintf(reply->message, sizeof reply->message, format, args);
@@ -176,6 +189,13 @@ skv_status skv_fail_errno(skv_reply *reply, int error_number, const char *format
     status = fail_with_args(reply, status_of_errno(error_number), error_number, format, args);
     va_end(args);
     return status;
+}
+
+skv_status skv_blame(skv_reply *reply, skv_fault fault)
+{
+    if (reply->status > SKV_END && !reply->fault)
+        reply->fault = fault;
+    return reply->status;
 }
 
 skv_status skv_reply_append(skv_reply *reply, const char *format, ...)

@@ -8,8 +8,32 @@
 /* Has room for a root path, a key of SKV_KEY_MAX and a sentence about them. */
 #define SKV_MESSAGE_MAX 9216
 
+/* What a failure is about, and the text of skv_reply_fault() for it. A status says what the caller can do, a fault what
+ * an operator may have to correct. */
+#define SKV_FAULT_MAP(X)                                                                                               \
+    X(NONE, "")                                   /* no failure, or any other fault */                                 \
+    X(BASE_MISSING, "base_missing")               /* there is no entry of base_dn, though the one above it shows */    \
+    X(HIDDEN, "hidden")                           /* the server shows no such entry to this identity */                \
+    X(REFERRAL, "referral")                       /* a server refers to another one */                                 \
+    X(READ_ONLY, "read_only")                     /* the server, its database or the file system may be read-only */   \
+    X(TLS, "tls")                                 /* the server does not do TLS so, or not with these files */         \
+    X(CERTIFICATE, "certificate")                 /* no CA of tls_cacert has signed the server's certificate */        \
+    X(CERTIFICATE_NAME, "certificate_name")       /* the server's certificate is for another host name */              \
+    X(CERTIFICATE_EXPIRED, "certificate_expired") /* the server's certificate has expired */                           \
+    X(CERTIFICATE_EARLY, "certificate_early")     /* the server's certificate is not valid yet */                      \
+    X(PASSWORD_FILE, "password_file")             /* admin_pw_file cannot be read */                                   \
+    X(CREDENTIALS, "credentials")                 /* the server refuses the identity or its password */                \
+    X(ENCRYPTION_KEYS, "encryption_keys")         /* the file of keys cannot be used, or lacks a key */
+
+typedef enum skv_fault {
+#define SKV_FAULT_ENUM(name, text) SKV_FAULT_##name,
+    SKV_FAULT_MAP(SKV_FAULT_ENUM)
+#undef SKV_FAULT_ENUM
+} skv_fault;
+
 struct skv_reply {
     skv_status status;
+    skv_fault fault;
     int64_t number;
     skv_buf data;
     char message[SKV_MESSAGE_MAX];
@@ -27,9 +51,12 @@ void skv_reply_reset(skv_reply *reply);
 skv_status skv_fail(skv_reply *reply, skv_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* The same for a failed system call: appends ": " and the text of `error_number`, and picks the status by it (DENIED,
- * TOO_LARGE, NOMEM, FULL, else UNAVAILABLE). */
+ * TOO_LARGE, NOMEM, FULL, else UNAVAILABLE), and the fault READ_ONLY. */
 skv_status skv_fail_errno(skv_reply *reply, int error_number, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Notes what the failure in the reply is about, unless that is known. Returns the reply's status. */
+skv_status skv_blame(skv_reply *reply, skv_fault fault);
 
 /* Appends to the message of a failure, as far as it has room. Returns the reply's status. */
 skv_status skv_reply_append(skv_reply *reply, const char *format, ...) __attribute__((format(printf, 2, 3)));

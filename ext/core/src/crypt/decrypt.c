@@ -7,6 +7,7 @@
 skv_status skv_name_document(skv_span path, skv_reply *reply)
 {
     skv_status status = reply->status;
+    skv_fault fault = reply->fault;
     char *reason;
 
     if (status != SKV_MALFORMED && status != SKV_DENIED && status != SKV_UNAVAILABLE)
@@ -17,7 +18,7 @@ skv_status skv_name_document(skv_span path, skv_reply *reply)
     skv_reply_reset(reply);
     skv_fail(reply, status, "cannot decrypt '%.*s': %s", (int)path.len, path.bytes, reason);
     skv_free(reason);
-    return status;
+    return skv_blame(reply, fault);
 }
 
 skv_status skv_decryption_begin(skv_decryption *d, skv_keyring *keyring, skv_reply *reply)
@@ -91,12 +92,13 @@ static skv_status open_by_header(const skv_decryption *d, const skv_place *place
 
     if (skv_jwe_read_header(jwe, &header, reply) == SKV_OK) {
         key = skv_keys_find(d->keys, header.kid);
-        if (!key)
+        if (!key) {
             skv_fail(reply, SKV_DENIED,
                      "it was encrypted with the key '%s', which is not in %s, the file of 'encryption_keys': bring the "
                      "newest file to this machine, or restore the key from a backup",
                      header.kid, skv_keyring_file(d->keyring));
-        else if (open_with(d, key, jwe, out, reply) == SKV_OK)
+            skv_blame(reply, SKV_FAULT_ENCRYPTION_KEYS);
+        } else if (open_with(d, key, jwe, out, reply) == SKV_OK)
             check_place(place, &header, reply);
     }
     json_decref(header.tree);

@@ -67,6 +67,8 @@ skv_keys *skv_keyring_take(skv_keyring *keyring, skv_reply *reply)
     keys = skv_keys_read(keyring->file, reply);
     if (keys)
         replace_keys(keyring, keys);
+    else
+        skv_blame(reply, SKV_FAULT_ENCRYPTION_KEYS);
     return keys;
 }
 

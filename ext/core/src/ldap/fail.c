@@ -16,21 +16,22 @@ static const struct {
     skv_ldap_code code;
     skv_status status;
     const char *advice;
+    skv_fault fault;
 } kinds[] = {
-    {LDAP_INSUFFICIENT_ACCESS, SKV_DENIED, ADVICE_RIGHTS},
-    {LDAP_INVALID_CREDENTIALS, SKV_DENIED, ": check 'admin_dn' and 'admin_pw_file'"},
-    {LDAP_INAPPROPRIATE_AUTH, SKV_DENIED, ": check 'admin_dn' and 'admin_pw_file'"},
-    {LDAP_UNWILLING_TO_PERFORM, SKV_DENIED, ": is the server, or its database, read-only?"},
-    {LDAP_STRONG_AUTH_REQUIRED, SKV_DENIED, ADVICE_TLS},
-    {LDAP_CONFIDENTIALITY_REQUIRED, SKV_DENIED, ADVICE_TLS},
-    {LDAP_OPERATIONS_ERROR, SKV_UNAVAILABLE, ADVICE_HALF_DELETED},
-    {LDAP_BUSY, SKV_UNAVAILABLE, ADVICE_BUSY},
-    {LDAP_UNAVAILABLE, SKV_UNAVAILABLE, ADVICE_BUSY},
-    {LDAP_UNDEFINED_TYPE, SKV_UNAVAILABLE, ADVICE_SCHEMA},
-    {LDAP_INVALID_SYNTAX, SKV_UNAVAILABLE, ADVICE_SCHEMA},
-    {LDAP_INVALID_DN_SYNTAX, SKV_UNAVAILABLE, ADVICE_SCHEMA},
-    {LDAP_NAMING_VIOLATION, SKV_UNAVAILABLE, ADVICE_SCHEMA},
-    {LDAP_OBJECT_CLASS_VIOLATION, SKV_UNAVAILABLE, ADVICE_SCHEMA},
+    {LDAP_INSUFFICIENT_ACCESS, SKV_DENIED, ADVICE_RIGHTS, SKV_FAULT_NONE},
+    {LDAP_INVALID_CREDENTIALS, SKV_DENIED, ": check 'admin_dn' and 'admin_pw_file'", SKV_FAULT_CREDENTIALS},
+    {LDAP_INAPPROPRIATE_AUTH, SKV_DENIED, ": check 'admin_dn' and 'admin_pw_file'", SKV_FAULT_CREDENTIALS},
+    {LDAP_UNWILLING_TO_PERFORM, SKV_DENIED, ": is the server, or its database, read-only?", SKV_FAULT_READ_ONLY},
+    {LDAP_STRONG_AUTH_REQUIRED, SKV_DENIED, ADVICE_TLS, SKV_FAULT_TLS},
+    {LDAP_CONFIDENTIALITY_REQUIRED, SKV_DENIED, ADVICE_TLS, SKV_FAULT_TLS},
+    {LDAP_OPERATIONS_ERROR, SKV_UNAVAILABLE, ADVICE_HALF_DELETED, SKV_FAULT_NONE},
+    {LDAP_BUSY, SKV_UNAVAILABLE, ADVICE_BUSY, SKV_FAULT_NONE},
+    {LDAP_UNAVAILABLE, SKV_UNAVAILABLE, ADVICE_BUSY, SKV_FAULT_NONE},
+    {LDAP_UNDEFINED_TYPE, SKV_UNAVAILABLE, ADVICE_SCHEMA, SKV_FAULT_NONE},
+    {LDAP_INVALID_SYNTAX, SKV_UNAVAILABLE, ADVICE_SCHEMA, SKV_FAULT_NONE},
+    {LDAP_INVALID_DN_SYNTAX, SKV_UNAVAILABLE, ADVICE_SCHEMA, SKV_FAULT_NONE},
+    {LDAP_NAMING_VIOLATION, SKV_UNAVAILABLE, ADVICE_SCHEMA, SKV_FAULT_NONE},
+    {LDAP_OBJECT_CLASS_VIOLATION, SKV_UNAVAILABLE, ADVICE_SCHEMA, SKV_FAULT_NONE},
 };
 
 const char *skv_ldap_server(const skv_ldap_call *call)
@@ -116,11 +117,12 @@ static skv_status fail_with_referral(skv_ldap_call *call, const skv_ldap_respons
 {
     const char *to = response->referrals && response->referrals[0] ? response->referrals[0] : "another server";
 
-    return skv_fail(call->reply, SKV_UNAVAILABLE,
-                    "%s '%s'%s: %s refers to '%s'. Do not follow that unseen: only if you know that server as the one "
-                    "whose replica this is, name it in 'write_uri'; otherwise somebody has put a referral among the "
-                    "keys, which 'simpkv doctor' names",
-                    call->what, call->name, call->failed, skv_ldap_server(call), quote_without_newline(to).text);
+    skv_fail(call->reply, SKV_UNAVAILABLE,
+             "%s '%s'%s: %s refers to '%s'. Do not follow that unseen: only if you know that server as the one "
+             "whose replica this is, name it in 'write_uri'; otherwise somebody has put a referral among the "
+             "keys, which 'simpkv doctor' names",
+             call->what, call->name, call->failed, skv_ldap_server(call), quote_without_newline(to).text);
+    return skv_blame(call->reply, SKV_FAULT_REFERRAL);
 }
 
 /* The role that would permit the call, for messages; "" for an entry that is not a key's. */
@@ -185,6 +187,7 @@ skv_status skv_ldap_fail_hidden(skv_ldap_call *call)
              "rights%s",
              call->what, call->name, call->failed, skv_ldap_server(call), call->store->identity,
              role_advice(call).text);
+    skv_blame(call->reply, SKV_FAULT_HIDDEN);
     return call->key ? skv_reply_append(call->reply, ", or correct 'base_dn' (%s)", call->store->base_dn)
                      : call->reply->status;
 }
@@ -215,6 +218,7 @@ skv_status skv_ldap_fail(skv_ldap_call *call, const skv_ldap_response *response)
 {
     const char *text = response->text && response->text[0] ? response->text : NULL, *advice = "";
     skv_status status = SKV_UNAVAILABLE;
+    skv_fault fault = SKV_FAULT_NONE;
 
     if (response->code < 0)
         return fail_libldap_error(call, response->code);
@@ -226,6 +230,7 @@ skv_status skv_ldap_fail(skv_ldap_call *call, const skv_ldap_response *response)
         if (kinds[i].code == response->code) {
             status = kinds[i].status;
             advice = kinds[i].advice;
+            fault = kinds[i].fault;
         }
     }
     /* The schema of an entry that is not a key's is not one of simpkv's. */
@@ -234,9 +239,10 @@ skv_status skv_ldap_fail(skv_ldap_call *call, const skv_ldap_response *response)
     if (!skv_conn_features(call->conn)->is_389ds && strcmp(advice, ADVICE_HALF_DELETED) == 0)
         advice = "";
     note_retry(call, response->code);
-    return skv_fail(call->reply, status, "%s '%s'%s: %s answered %d to '%s', %s%s%s%s%s%s", call->what, call->name,
-                    call->failed, skv_ldap_server(call), response->code, call->store->identity,
-                    ldap_err2string(response->code), text ? ": " : "", text ? quote_without_newline(text).text : "",
-                    advice, strcmp(advice, ADVICE_SCHEMA) == 0 ? schema_file_for(call) : "",
-                    strcmp(advice, ADVICE_RIGHTS) == 0 ? role_advice(call).text : "");
+    skv_fail(call->reply, status, "%s '%s'%s: %s answered %d to '%s', %s%s%s%s%s%s", call->what, call->name,
+             call->failed, skv_ldap_server(call), response->code, call->store->identity,
+             ldap_err2string(response->code), text ? ": " : "", text ? quote_without_newline(text).text : "", advice,
+             strcmp(advice, ADVICE_SCHEMA) == 0 ? schema_file_for(call) : "",
+             strcmp(advice, ADVICE_RIGHTS) == 0 ? role_advice(call).text : "");
+    return skv_blame(call->reply, fault);
 }

@@ -22,6 +22,7 @@ static bool fail_lost_bind(binding *b)
     b->failure = skv_fail_lost(
         b->reply, b->transport, b->uri,
         may_want_one ? "binding: if it requires a client certificate, set 'tls_cert' and 'tls_key'" : "binding");
+    skv_blame(b->reply, may_want_one ? SKV_FAULT_TLS : SKV_FAULT_NONE);
     return false;
 }
 
@@ -67,6 +68,19 @@ static const char *bind_advice(skv_ldap_code code, bool external)
     }
 }
 
+static skv_fault bind_fault(skv_ldap_code code)
+{
+    switch (code) {
+    case LDAP_CONSTRAINT_VIOLATION:
+    case LDAP_UNWILLING_TO_PERFORM:
+    case LDAP_CONFIDENTIALITY_REQUIRED:
+    case LDAP_STRONG_AUTH_REQUIRED:
+        return SKV_FAULT_TLS;
+    default:
+        return SKV_FAULT_CREDENTIALS;
+    }
+}
+
 static bool fail_bind(binding *b, const skv_response *response)
 {
     bool external = !b->identity->password && !b->identity->password_file[0];
@@ -83,6 +97,7 @@ static bool fail_bind(binding *b, const skv_response *response)
     else
         skv_fail(b->reply, SKV_UNAVAILABLE, "%s: bind as '%s' failed: the server is not available now (%d, %s%s%s)",
                  b->uri->text, who, response->code, ldap_err2string(response->code), colon, response->text);
+    skv_blame(b->reply, advice ? bind_fault(response->code) : SKV_FAULT_NONE);
     return false;
 }
 

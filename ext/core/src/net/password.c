@@ -28,15 +28,15 @@ skv_status skv_password_read(const char *path, const char *server, skv_password 
     if (p->len && p->bytes[p->len - 1] == '\n')
         p->len -= p->len > 1 && p->bytes[p->len - 2] == '\r' ? 2 : 1;
     if (got < 0 && errno == ENOENT)
-        return skv_fail(reply, SKV_INVALID, "Configured 'admin_pw_file' %s does not exist", path);
-    if (got < 0)
-        return skv_fail_errno(reply, errno, "%s: cannot read '%s', the file of 'admin_pw_file'", server, path);
-    if (!p->len)
-        return skv_fail(reply, SKV_INVALID, "%s: '%s', the file of 'admin_pw_file', holds no password", server, path);
-    if (p->len > SKV_PASSWORD_MAX)
-        return skv_fail(reply, SKV_INVALID, "%s: '%s', the file of 'admin_pw_file', is longer than %d bytes", server,
-                        path, SKV_PASSWORD_MAX);
-    return SKV_OK;
+        skv_fail(reply, SKV_INVALID, "Configured 'admin_pw_file' %s does not exist", path);
+    else if (got < 0)
+        skv_fail_errno(reply, errno, "%s: cannot read '%s', the file of 'admin_pw_file'", server, path);
+    else if (!p->len)
+        skv_fail(reply, SKV_INVALID, "%s: '%s', the file of 'admin_pw_file', holds no password", server, path);
+    else if (p->len > SKV_PASSWORD_MAX)
+        skv_fail(reply, SKV_INVALID, "%s: '%s', the file of 'admin_pw_file', is longer than %d bytes", server, path,
+                 SKV_PASSWORD_MAX);
+    return skv_blame(reply, got < 0 ? SKV_FAULT_PASSWORD_FILE : SKV_FAULT_CREDENTIALS);
 }
 
 bool skv_password_equals(const skv_password *a, const skv_password *b)

@@ -125,14 +125,13 @@ static int64_t larger(int64_t a, int64_t b)
 
 /* Starts a quarantine of `min_ns` or longer. Of several attempts that fail at the same time, the first one counts. */
 static void start_quarantine(skv_pool *pool, skv_server *server, skv_health health, const skv_stamp *stamp,
-                             skv_status status, const char *why, int64_t min_ns)
+                             const skv_why *why, int64_t min_ns)
 {
     int64_t now = skv_now_ns(), jitter;
 
     if (server->health >= health && skv_server_quarantine_end(pool, (int)(server - pool->server), stamp, now))
         return;
-    server->why_status = status;
-    snprintf(server->why, sizeof server->why, "%s", why);
+    server->why = *why;
     server->backoff_ns = larger(next_backoff(pool, server, health, stamp), min_ns);
     server->health = health;
     if (health == SKV_SERVER_REFUSING)
@@ -145,15 +144,15 @@ static void start_quarantine(skv_pool *pool, skv_server *server, skv_health heal
 
 void skv_server_mark_down(skv_pool *pool, skv_server *server, const char *what, int64_t min_ns)
 {
-    char why[SKV_URI_MAX + 64];
+    skv_why why = {.status = SKV_UNAVAILABLE};
     bool alone = true;
 
     for (int i = 0; i < pool->servers; i++)
         alone = alone && (&pool->server[i] == server || pool->server[i].health != SKV_SERVER_UP);
     if (alone)
         return;
-    snprintf(why, sizeof why, "%s: the server %s a moment ago", server->uri.text, what);
-    start_quarantine(pool, server, SKV_SERVER_DOWN, &server->refused, SKV_UNAVAILABLE, why,
+    snprintf(why.text, sizeof why.text, "%s: the server %s a moment ago", server->uri.text, what);
+    start_quarantine(pool, server, SKV_SERVER_DOWN, &server->refused, &why,
                      min_ns < DOWN_MAX_NS ? min_ns : DOWN_MAX_NS);
 }
 
@@ -275,8 +274,9 @@ void skv_server_note(skv_pool *pool, const skv_search *search, const skv_turn *t
                      const skv_reply *reply)
 {
     skv_server *server = &pool->server[turn->index];
-    skv_status status = reply->status == SKV_TIMEOUT ? SKV_UNAVAILABLE : reply->status;
+    skv_why why = {.status = reply->status == SKV_TIMEOUT ? SKV_UNAVAILABLE : reply->status, .fault = reply->fault};
 
+    snprintf(why.text, sizeof why.text, "%.*s", (int)sizeof why.text - 1, reply->message);
     if (turn->probes)
         server->probing = false;
     if (turn->proves)
@@ -294,15 +294,15 @@ void skv_server_note(skv_pool *pool, const skv_search *search, const skv_turn *t
         break;
     case SKV_ATTEMPT_REFUSED:
         server->has_accepted = false;
-        start_quarantine(pool, server, has_password(pool) ? SKV_SERVER_REFUSING : SKV_SERVER_DOWN, &search->stamp,
-                         status, reply->message, 0);
+        start_quarantine(pool, server, has_password(pool) ? SKV_SERVER_REFUSING : SKV_SERVER_DOWN, &search->stamp, &why,
+                         0);
         break;
     case SKV_ATTEMPT_LATE:
         if (is_timeout_conclusive(pool, turn))
-            start_quarantine(pool, server, SKV_SERVER_DOWN, &search->stamp, status, reply->message, 0);
+            start_quarantine(pool, server, SKV_SERVER_DOWN, &search->stamp, &why, 0);
         break;
     case SKV_ATTEMPT_UNREACHABLE:
-        start_quarantine(pool, server, SKV_SERVER_DOWN, &search->stamp, status, reply->message, 0);
+        start_quarantine(pool, server, SKV_SERVER_DOWN, &search->stamp, &why, 0);
         break;
     case SKV_ATTEMPT_MISCONFIGURED:
     case SKV_ATTEMPT_INTERRUPTED:

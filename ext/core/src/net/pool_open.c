@@ -121,16 +121,19 @@ static skv_slot *attempt_connect(skv_borrow *borrow, const skv_search *search, c
 /* The failure of each server. */
 typedef struct reasons {
     skv_status status;
+    skv_fault fault;
     char text[SKV_MESSAGE_MAX];
 } reasons;
 
-static void add_reason(reasons *r, const char *text, const char *more, skv_status status)
+static void add_reason(reasons *r, const char *text, const char *more, skv_status status, skv_fault fault)
 {
     size_t used = strlen(r->text);
 
     snprintf(r->text + used, sizeof r->text - used, "%s%s%s", used ? "; " : "", text, more);
-    if (!used || status == SKV_UNAVAILABLE)
+    if (!used || status == SKV_UNAVAILABLE) {
         r->status = status;
+        r->fault = fault;
+    }
 }
 
 /* Adds the servers in quarantine, which this call did not try. Under the lock. */
@@ -149,7 +152,7 @@ static void add_quarantined(const skv_pool *pool, reasons *r, const skv_search *
             snprintf(more, sizeof more, " (not tried again for %" PRId64 " s, unless the file changes)", left / S + 1);
         else if (left > 0)
             snprintf(more, sizeof more, " (tried again in %" PRId64 " ms)", left / MS + 1);
-        add_reason(r, server->why, more, server->why_status);
+        add_reason(r, server->why.text, more, server->why.status, server->why.fault);
     }
 }
 
@@ -167,6 +170,7 @@ static void fail_with_reasons(skv_borrow *borrow, reasons *r, const skv_search *
         snprintf(r->text, sizeof r->text, "%s: %s while another call was connecting", pool->server[0].uri.text,
                  r->status == SKV_INTERRUPTED ? "interrupted" : "timed out");
     skv_fail(borrow->reply, r->status, "%s", r->text);
+    skv_blame(borrow->reply, r->fault);
 }
 
 /* ---- All attempts ----------------------------------------------------------------------------------------------- */
@@ -195,7 +199,7 @@ static skv_status take_turn(skv_borrow *borrow, skv_search *search, const skv_tu
     search->tried[turn->index] = search->has_tried = true;
     if (borrow->reply->status == SKV_TIMEOUT && skv_deadline_left(borrow->deadline) > 0)
         borrow->reply->status = SKV_UNAVAILABLE;
-    add_reason(r, borrow->reply->message, "", borrow->reply->status);
+    add_reason(r, borrow->reply->message, "", borrow->reply->status, borrow->reply->fault);
     skv_reply_reset(borrow->reply);
     return skv_deadline_left(borrow->deadline) > 0 ? SKV_OK : SKV_TIMEOUT;
 }

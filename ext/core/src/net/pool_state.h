@@ -17,6 +17,13 @@ typedef enum skv_health {
     SKV_SERVER_REFUSING /* it refused the password file: the same, until the file changes */
 } skv_health;
 
+/* Why the last attempt to use a server failed. */
+typedef struct skv_why {
+    skv_status status;
+    skv_fault fault;
+    char text[1024];
+} skv_why;
+
 /* A server, its idle connections, and the outcome of attempts to connect to it. */
 typedef struct skv_server {
     skv_uri uri;
@@ -29,8 +36,7 @@ typedef struct skv_server {
     bool has_accepted;     /* the last bind that it responded to succeeded, */
     skv_stamp accepted;    /* with this file */
     bool has_refused_last; /* the last password that the pool's servers have accepted */
-    skv_status why_status; /* of the last failure */
-    char why[1024];
+    skv_why why;
     /* From the newest connection. */
     skv_tls_facts tls;
     char vendor[SKV_VENDOR_MAX];

@@ -134,7 +134,7 @@ static json_t *server_tree(const skv_server *server)
     put_number(&tree, "timeouts", server->timeouts);
     skv_json_put(&tree, "resting", json_boolean(!is_up));
     put_number(&tree, "retry_after_ms", !is_up && left > 0 ? left / SKV_NS_PER_MS + 1 : 0);
-    put_text(&tree, "last_failure", server->why);
+    put_text(&tree, "last_failure", server->why.text);
     skv_json_put(&tree, "retries", counts_tree(retry_names, server->retries, SKV_RETRY_COUNT));
     skv_json_put(&tree, "operations", counts_tree(op_names, server->operations, SKV_OP_COUNT));
     skv_json_put(&tree, "latency_log2_us", latency_tree(server));

@@ -95,36 +95,40 @@ static bool probe_handshake(handshake *h, skv_tls_purpose purpose, skv_validity 
     return done;
 }
 
-static skv_status fail_certificate(handshake *h, const skv_validity *validity)
+static skv_fault fail_certificate(handshake *h, const skv_validity *validity)
 {
     char now[15];
     time_t seconds = time(NULL);
     struct tm tm;
 
     strftime(now, sizeof now, "%Y%m%d%H%M%S", gmtime_r(&seconds, &tm));
-    if (validity->to[0] && strcmp(now, validity->to) > 0)
-        return skv_fail(h->reply, SKV_DENIED, "%s: the server's certificate expired on %.4s-%.2s-%.2s: renew it",
-                        h->uri->text, validity->to, validity->to + 4, validity->to + 6);
-    if (validity->from[0] && strcmp(now, validity->from) < 0)
-        return skv_fail(h->reply, SKV_DENIED,
-                        "%s: the server's certificate is not valid before %.4s-%.2s-%.2s: check the clocks",
-                        h->uri->text, validity->from, validity->from + 4, validity->from + 6);
-    return skv_fail(
-        h->reply, SKV_DENIED,
-        "%s: the server's certificate is not signed by a CA in '%s', the file of 'tls_cacert', or that CA's "
-        "certificate has expired",
-        h->uri->text, h->identity->cacert);
+    if (validity->to[0] && strcmp(now, validity->to) > 0) {
+        skv_fail(h->reply, SKV_DENIED, "%s: the server's certificate expired on %.4s-%.2s-%.2s: renew it", h->uri->text,
+                 validity->to, validity->to + 4, validity->to + 6);
+        return SKV_FAULT_CERTIFICATE_EXPIRED;
+    }
+    if (validity->from[0] && strcmp(now, validity->from) < 0) {
+        skv_fail(h->reply, SKV_DENIED,
+                 "%s: the server's certificate is not valid before %.4s-%.2s-%.2s: check the clocks", h->uri->text,
+                 validity->from, validity->from + 4, validity->from + 6);
+        return SKV_FAULT_CERTIFICATE_EARLY;
+    }
+    skv_fail(h->reply, SKV_DENIED,
+             "%s: the server's certificate is not signed by a CA in '%s', the file of 'tls_cacert', or that CA's "
+             "certificate has expired",
+             h->uri->text, h->identity->cacert);
+    return SKV_FAULT_CERTIFICATE;
 }
 
-static skv_status fail_host_name(handshake *h)
+static skv_fault fail_host_name(handshake *h)
 {
     bool is_localhost = strcasecmp(h->uri->host, "localhost") == 0;
 
-    return skv_fail(h->reply, SKV_DENIED,
-                    "%s: the server's certificate is for another host name than '%s'%s: put a name of the certificate "
-                    "into 'ldap_uri', or that one into the certificate",
-                    h->uri->text, h->uri->host,
-                    is_localhost ? ", for which libldap expects this machine's own name" : "");
+    skv_fail(h->reply, SKV_DENIED,
+             "%s: the server's certificate is for another host name than '%s'%s: put a name of the certificate into "
+             "'ldap_uri', or that one into the certificate",
+             h->uri->text, h->uri->host, is_localhost ? ", for which libldap expects this machine's own name" : "");
+    return SKV_FAULT_CERTIFICATE_NAME;
 }
 
 static bool fail_handshake(handshake *h)
@@ -142,9 +146,9 @@ static bool fail_handshake(handshake *h)
     }
     h->failure = SKV_CONN_UNREACHABLE;
     if (probe_handshake(h, SKV_TLS_TO_LOOK, &validity))
-        fail_host_name(h);
+        skv_blame(h->reply, fail_host_name(h));
     else if (probe_handshake(h, SKV_TLS_TO_LOOK_AT_ANY, &validity))
-        fail_certificate(h, &validity);
+        skv_blame(h->reply, fail_certificate(h, &validity));
     else
         skv_fail(h->reply, SKV_DENIED, "%s: the TLS handshake failed: %s", h->uri->text,
                  said[0] ? said : "no reason given");
@@ -164,6 +168,7 @@ bool skv_tls_start(LDAP *ld, skv_transport *transport, const skv_uri *uri, const
     if (done && ldap_install_tls(ld) != LDAP_SUCCESS)
         done = fail_handshake(&h);
     if (!done) {
+        skv_blame(reply, SKV_FAULT_TLS);
         skv_transport_mute(transport);
         *failure = h.failure;
     }

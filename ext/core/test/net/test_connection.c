@@ -68,13 +68,14 @@ static void check_open(const char *uri, const skv_identity *identity)
 }
 
 static void check_refused(const char *uri, const skv_identity *identity, int status, skv_conn_failure expected,
-                          const char *part, const char *another)
+                          const char *fault, const char *part, const char *another)
 {
     skv_conn_failure failure;
 
     CHECK(open_conn(uri, identity, &failure) == NULL);
     CHECK_STATUS(reply, status);
     CHECK(failure == expected);
+    CHECK_STR(skv_reply_fault(reply), fault);
     CHECK_HAS(skv_reply_message(reply), part);
     CHECK_HAS(skv_reply_message(reply), another);
     CHECK(strstr(skv_reply_message(reply), SLAPD_PASSWORD) == NULL);
@@ -126,11 +127,13 @@ static void a_password_ends_at_its_last_newline(void)
         slapd_write(path, good[i]);
         check_open(server.ldapi, &identity);
         slapd_write(path, bad[i]);
-        check_refused(server.ldapi, &identity, SKV_DENIED, SKV_CONN_REFUSED, "wrong password or bind DN", "49");
+        check_refused(server.ldapi, &identity, SKV_DENIED, SKV_CONN_REFUSED, "credentials", "wrong password or bind DN",
+                      "49");
     }
     for (size_t i = 0; i < 2; i++) {
         slapd_write(path, i ? "\n" : "");
-        check_refused(server.ldapi, &identity, SKV_INVALID, SKV_CONN_REJECTED, path, "holds no password");
+        check_refused(server.ldapi, &identity, SKV_INVALID, SKV_CONN_REJECTED, "credentials", path,
+                      "holds no password");
     }
 }
 
@@ -139,28 +142,31 @@ static void a_refused_bind_says_why(void)
     skv_identity identity = admin();
 
     identity.bind_dn = "cn=nobody,dc=simp";
-    check_refused(server.ldap, &identity, SKV_DENIED, SKV_CONN_REFUSED, server.ldap, "'cn=nobody,dc=simp'");
+    check_refused(server.ldap, &identity, SKV_DENIED, SKV_CONN_REFUSED, "credentials", server.ldap,
+                  "'cn=nobody,dc=simp'");
     identity.bind_dn = "nonsense";
-    check_refused(server.ldap, &identity, SKV_DENIED, SKV_CONN_REFUSED, "malformed", "'admin_dn'");
+    check_refused(server.ldap, &identity, SKV_DENIED, SKV_CONN_REFUSED, "credentials", "malformed", "'admin_dn'");
     identity = admin();
     identity.password_file = "/nonexistent/pw";
-    check_refused(server.ldap, &identity, SKV_INVALID, SKV_CONN_REJECTED, "'admin_pw_file' /nonexistent/pw",
-                  "not exist");
+    check_refused(server.ldap, &identity, SKV_INVALID, SKV_CONN_REJECTED, "password_file",
+                  "'admin_pw_file' /nonexistent/pw", "not exist");
     identity.password_file = server.folder;
-    check_refused(server.ldap, &identity, SKV_UNAVAILABLE, SKV_CONN_REJECTED, server.folder, "Is a directory");
+    check_refused(server.ldap, &identity, SKV_UNAVAILABLE, SKV_CONN_REJECTED, "password_file", server.folder,
+                  "Is a directory");
     identity.password_file = "";
-    check_refused(server.ldap, &identity, SKV_DENIED, SKV_CONN_REFUSED, "SASL EXTERNAL", "'admin_pw_file'");
+    check_refused(server.ldap, &identity, SKV_DENIED, SKV_CONN_REFUSED, "credentials", "SASL EXTERNAL",
+                  "'admin_pw_file'");
 }
 
 static void a_server_that_is_not_there_is_named(void)
 {
     skv_identity identity = admin();
 
-    check_refused("ldap://127.0.0.1:1", &identity, SKV_UNAVAILABLE, SKV_CONN_UNREACHABLE,
+    check_refused("ldap://127.0.0.1:1", &identity, SKV_UNAVAILABLE, SKV_CONN_UNREACHABLE, "",
                   "ldap://127.0.0.1:1:", "connection refused");
-    check_refused("ldap://no-such-host.invalid", &identity, SKV_UNAVAILABLE, SKV_CONN_UNREACHABLE,
+    check_refused("ldap://no-such-host.invalid", &identity, SKV_UNAVAILABLE, SKV_CONN_UNREACHABLE, "",
                   "'no-such-host.invalid' is unknown", "'ldap_uri'");
-    check_refused("ldapi://%2Ftmp%2Fno%20such%20socket", &identity, SKV_UNAVAILABLE, SKV_CONN_UNREACHABLE,
+    check_refused("ldapi://%2Ftmp%2Fno%20such%20socket", &identity, SKV_UNAVAILABLE, SKV_CONN_UNREACHABLE, "",
                   "'/tmp/no such socket'", "check that the server runs");
 }
 
@@ -169,18 +175,21 @@ static void a_certificate_is_always_verified(void)
     skv_identity identity = admin();
 
     identity.cacert = server.other_cacert;
-    check_refused(server.ldaps, &identity, SKV_DENIED, SKV_CONN_UNREACHABLE, server.ldaps, "not signed by a CA in");
+    check_refused(server.ldaps, &identity, SKV_DENIED, SKV_CONN_UNREACHABLE, "certificate", server.ldaps,
+                  "not signed by a CA in");
     CHECK_HAS(skv_reply_message(reply), server.other_cacert);
     identity.starttls = true;
-    check_refused(server.ldap, &identity, SKV_DENIED, SKV_CONN_UNREACHABLE, server.ldap, "not signed by a CA in");
+    check_refused(server.ldap, &identity, SKV_DENIED, SKV_CONN_UNREACHABLE, "certificate", server.ldap,
+                  "not signed by a CA in");
     identity.cacert = expired.cacert;
-    check_refused(expired.ldaps, &identity, SKV_DENIED, SKV_CONN_UNREACHABLE, expired.ldaps,
+    check_refused(expired.ldaps, &identity, SKV_DENIED, SKV_CONN_UNREACHABLE, "certificate_expired", expired.ldaps,
                   "certificate expired on 20");
-    check_refused(expired.ldap, &identity, SKV_DENIED, SKV_CONN_UNREACHABLE, expired.ldap, "certificate expired on 20");
+    check_refused(expired.ldap, &identity, SKV_DENIED, SKV_CONN_UNREACHABLE, "certificate_expired", expired.ldap,
+                  "certificate expired on 20");
     identity.cacert = other_host.cacert;
-    check_refused(other_host.ldaps, &identity, SKV_DENIED, SKV_CONN_UNREACHABLE, other_host.ldaps,
+    check_refused(other_host.ldaps, &identity, SKV_DENIED, SKV_CONN_UNREACHABLE, "certificate_name", other_host.ldaps,
                   "another host name than '127.0.0.1'");
-    check_refused(other_host.ldap, &identity, SKV_DENIED, SKV_CONN_UNREACHABLE, other_host.ldap,
+    check_refused(other_host.ldap, &identity, SKV_DENIED, SKV_CONN_UNREACHABLE, "certificate_name", other_host.ldap,
                   "another host name than '127.0.0.1'");
 }
 
@@ -188,19 +197,21 @@ static void tls_files_are_checked(void)
 {
     skv_identity identity = admin();
 
-    check_refused(server.ldaps, &identity, SKV_INVALID, SKV_CONN_REJECTED, "TLS configuration incomplete",
+    check_refused(server.ldaps, &identity, SKV_INVALID, SKV_CONN_REJECTED, "tls", "TLS configuration incomplete",
                   "tls_cacert");
     identity.cacert = "/nonexistent/ca.pem";
-    check_refused(server.ldaps, &identity, SKV_UNAVAILABLE, SKV_CONN_REJECTED, "'/nonexistent/ca.pem'", "tls_cacert");
+    check_refused(server.ldaps, &identity, SKV_UNAVAILABLE, SKV_CONN_REJECTED, "tls", "'/nonexistent/ca.pem'",
+                  "tls_cacert");
     identity.cacert = server.key;
-    check_refused(server.ldaps, &identity, SKV_INVALID, SKV_CONN_REJECTED, server.key, "CERTIFICATE in PEM");
+    check_refused(server.ldaps, &identity, SKV_INVALID, SKV_CONN_REJECTED, "tls", server.key, "CERTIFICATE in PEM");
     identity.cacert = server.cacert;
     identity.cert = server.cert;
-    check_refused(server.ldaps, &identity, SKV_INVALID, SKV_CONN_REJECTED, "incomplete", "come as a pair");
+    check_refused(server.ldaps, &identity, SKV_INVALID, SKV_CONN_REJECTED, "tls", "incomplete", "come as a pair");
     identity.key = "/nonexistent/key.pem";
-    check_refused(server.ldaps, &identity, SKV_UNAVAILABLE, SKV_CONN_REJECTED, "'/nonexistent/key.pem'", "tls_key");
+    check_refused(server.ldaps, &identity, SKV_UNAVAILABLE, SKV_CONN_REJECTED, "tls", "'/nonexistent/key.pem'",
+                  "tls_key");
     identity.key = server.other_key;
-    check_refused(server.ldaps, &identity, SKV_INVALID, SKV_CONN_REJECTED, server.other_key, "does not belong");
+    check_refused(server.ldaps, &identity, SKV_INVALID, SKV_CONN_REJECTED, "tls", server.other_key, "does not belong");
 }
 
 static void tls_that_the_server_does_not_do_is_refused(void)
@@ -213,6 +224,7 @@ static void tls_that_the_server_does_not_do_is_refused(void)
     snprintf(uri, sizeof uri, "ldaps://127.0.0.1:%d", server.port);
     CHECK(open_conn(uri, &identity, &failure) == NULL);
     CHECK(failure == SKV_CONN_UNREACHABLE);
+    CHECK_STR(skv_reply_fault(reply), "tls");
     CHECK_HAS(skv_reply_message(reply), "TLS handshake");
 }
 

@@ -186,7 +186,7 @@ static void a_silent_first_server_leaves_time_for_the_second(void)
                 return_invalidated(pool, conn);
         }
         CHECK(server_stat(0, "resting") == 1);
-        CHECK_HAS(pool->server[0].why, "timed out");
+        CHECK_HAS(pool->server[0].why.text, "timed out");
         CHECK(server_stat(0, "connects") == 1);
         close(s.listener);
     }

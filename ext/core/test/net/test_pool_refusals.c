@@ -34,6 +34,7 @@ static void a_refused_password_is_not_tried_until_the_file_changes(void)
     for (int i = 0; i < 5; i++) {
         CHECK(borrow(pool, 10000) == NULL);
         CHECK_STATUS(reply, SKV_DENIED);
+        CHECK_STR(skv_reply_fault(reply), "credentials");
         CHECK_HAS(skv_reply_message(reply), "wrong password or bind DN");
     }
     CHECK_HAS(skv_reply_message(reply), "unless the file changes");
@@ -86,7 +87,7 @@ static void a_server_that_comes_back_with_another_password_is_not_hammered(void)
         is_served_by(pool, &second, 10000);
     CHECK(refused_binds(&p) == 1);
     CHECK(health_of(pool, 0) == SKV_SERVER_REFUSING);
-    CHECK_HAS(pool->server[0].why, "wrong password or bind DN");
+    CHECK_HAS(pool->server[0].why.text, "wrong password or bind DN");
     /* New connections go to the second server at once, because it has accepted the password. */
     return_invalidated(pool, borrow(pool, 10000));
     is_served_by(pool, &second, 10000);

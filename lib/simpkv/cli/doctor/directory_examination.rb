@@ -89,7 +89,7 @@ module Simpkv
         store = LdapAccess.open(settings, 'ldap_uri' => uri, 'write_uri' => uri, 'retries' => 0)
         LdapAccess.base(store).tap { findings.ok('connecting', "#{uri} answers") }
       rescue Simpkv::Error => e
-        findings.problem('connecting', e.message, remedies.for_connecting(uri, e.message))
+        findings.problem('connecting', e.message, remedies.for_connecting(uri, e))
         nil
       ensure
         store&.close
@@ -227,7 +227,7 @@ module Simpkv
           try_listing("#{folder}/list", paths)
         end
       rescue Simpkv::Error => e
-        trouble('rights', e, remedies.for_writing(e.message))
+        trouble('rights', e, remedies.for_writing(e))
       end
 
       # Checks that a folder is listed that exceeds the default limit of the server.

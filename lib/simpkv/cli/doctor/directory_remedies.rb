@@ -8,7 +8,16 @@ module Simpkv
     # The remedies for the findings of {DirectoryExamination}, with commands to paste.
     class DirectoryRemedies
       REPLICA_RULE = "'to * by dn.exact=\"REPLICA_DN\" read by * break'"
-      private_constant :REPLICA_RULE
+      # By {Error#fault}, the remedy for a server that cannot be used.
+      CONNECTING = {
+        password_file: "let this user read it, or correct 'admin_pw_file'",
+        credentials: "correct 'admin_dn', or the password in 'admin_pw_file'",
+        tls: "check that the server speaks TLS there, and the options 'tls_*' of the backend",
+        certificate: "correct 'tls_cacert', the CA that signed the server's certificate, or replace the certificate",
+        certificate_expired: "renew the server's certificate",
+        certificate_early: 'correct the clock of the server or of this machine'
+      }.freeze
+      private_constant :REPLICA_RULE, :CONNECTING
 
       # @param backend [ChosenBackend]
       # @param simpkv [#call] turns arguments of simpkv into a command line
@@ -53,15 +62,15 @@ module Simpkv
       end
 
       # @param uri [String] the server
-      # @param why [String] the error
+      # @param error [Simpkv::Error]
       # @return [String]
-      def for_connecting(uri, why)
-        case why
-        when /cannot read '.*', the file of/ then "let this user read it, or correct 'admin_pw_file'"
-        when /certificate/ then for_certificate(uri, why)
-        when /TLS|handshake/i then "check that the server speaks TLS there, and the options 'tls_*' of the backend"
-        when /credentials|password|admin_dn/i then "correct 'admin_dn', or the password in 'admin_pw_file'"
-        else
+      def for_connecting(uri, error)
+        if error.fault == :certificate_name
+          return "put a name of the certificate into '#{option_of(uri)}', or give the server a certificate for the " \
+                 'name there'
+        end
+
+        CONNECTING.fetch(error.fault) do
           "start the server, or correct '#{option_of(uri)}'; by hand: " +
             LdapAccess.command(settings.merge('ldap_uri' => uri))
         end
@@ -165,13 +174,12 @@ module Simpkv
         "put the access rule of simpkv in front of all others: #{printed('access')}"
       end
 
-      # @param why [String] the error
+      # @param error [Simpkv::Error]
       # @return [String]
-      def for_writing(why)
-        supplier = why[%r{ refers to '(\w+://[^/' ]*[^/:' ])}, 1]
+      def for_writing(error)
+        supplier = error.message[%r{ refers to '(\w+://[^/' ]*[^/:' ])}, 1] if error.fault == :referral
         return for_referral(supplier) if supplier
-
-        return "make the database of #{settings['base_dn']} writable, or set 'write_uri'" if why.include?('read-only?')
+        return "make the database of #{settings['base_dn']} writable, or set 'write_uri'" if error.fault == :read_only
 
         "let #{@backend.bound_as} write below #{settings['base_dn']}: as an administrator, load what this prints: " \
           "#{printed('access')}"
@@ -182,16 +190,6 @@ module Simpkv
       # @return [String] the option that names the server
       def option_of(uri)
         settings['ldap_uri'].split.include?(uri) ? 'ldap_uri' : 'write_uri'
-      end
-
-      def for_certificate(uri, why)
-        case why
-        when /certificate is for another host name/
-          "put a name of the certificate into '#{option_of(uri)}', or give the server a certificate for the name there"
-        when /certificate expired on/ then "renew the server's certificate"
-        when /certificate is not valid before/ then 'correct the clock of the server or of this machine'
-        else "correct 'tls_cacert', the CA that signed the server's certificate, or replace the certificate"
-        end
       end
 
       # The server's referral is no reason to trust the other one with a password.

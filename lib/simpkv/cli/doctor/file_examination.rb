@@ -37,7 +37,7 @@ module Simpkv
       def opens?
         findings.ok('folder', root) if backend.store
       rescue Simpkv::Error => e
-        findings.problem('folder', e.message, fix_for(e.message))
+        findings.problem('folder', e.message, fix_for(e))
       end
 
       def safe?
@@ -58,16 +58,14 @@ module Simpkv
           findings.problem('writing', 'a key did not come back as it was stored', 'look at the file system')
         end
       rescue Simpkv::Error => e
-        findings.problem('writing', e.message, fix_for(e.message))
+        findings.problem('writing', e.message, fix_for(e))
       end
 
-      def fix_for(why)
-        case why
-        when /Read-only file system/
-          "mount the file system of #{root} for writing; 'doctor --read-only' is for a store that is only read"
-        when /No space left|quota/i then "make room in the file system of #{root}"
-        else access_fix
-        end
+      def fix_for(error)
+        return "make room in the file system of #{root}" if error.is_a?(FullError)
+        return access_fix unless error.fault == :read_only
+
+        "mount the file system of #{root} for writing; 'doctor --read-only' is for a store that is only read"
       end
 
       def access_fix
