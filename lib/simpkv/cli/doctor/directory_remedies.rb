@@ -150,8 +150,8 @@ module Simpkv
           "with an identity of its own, that must read all entries: put #{REPLICA_RULE} in front of all rules of its " \
           'supplier (' \
           "#{@simpkv.call('schema', '--form', 'access', '--replicator', 'REPLICA_DN')} " \
-          'prints it), empty the database of the replica, and start it: slapd sends an entry ' \
-          'that was hidden no other way'
+          "prints it), and initialize the replica anew (the same page, 'If the disk of a server is lost'): slapd " \
+          'sends an entry that was hidden no other way'
       end
 
       # @return [String]
