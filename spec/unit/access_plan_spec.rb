@@ -237,6 +237,18 @@ RSpec.describe Simpkv::Access::Plan do
     expect(plan(state, observed).warnings.map { |text| text[/\Aroles\.r\d/] }).to eq(%w[roles.r0 roles.r1 roles.r2])
   end
 
+  # The warnings of the user a.b, as their texts begin with "users.a.", were those of the user a, too.
+  it 'has the warnings of each user, role and section' do
+    users = %w[a a.b].to_h { |name| [name, { 'password' => "file:/#{name}" }] }
+    state = empty.with(Simpkv::Access::Declarations.new('users' => users))
+    known = observed
+    users.each_key { |name| known.users[name] = described_class::Entry.new(nil, [], nil) }
+    known.passwords.update('a.b' => '/a.b cannot be read')
+    found = plan(state, known, rules: { add: [], delete: [], warnings: [[nil, 'roles: x'], ['r', 'roles.r: y']] })
+    expect([%w[users a], %w[users a.b], %w[roles r], %w[roles q]].map { |each| found.warnings_of(*each) })
+      .to eq([[], found.warnings.first(1), ['roles: x', 'roles.r: y'], ['roles: x']])
+  end
+
   it 'takes less than 5 s for 1,000 users, 200 roles and 2,000 bindings' do
     users = Array.new(1000) { |n| ["u#{n}", { 'uid' => n.to_s, 'password' => 'file:/x' }] }.to_h
     bindings = Array.new(2000) do |n|

@@ -51,9 +51,8 @@ module Simpkv
       private
 
       def warnings_of(plan)
-        place = "#{@section}.#{@name}"
         about_files = users.map { |name| @state.users[name] }.compact.map { |user| Passwords.warning(user['password']) }
-        plan.warnings.select { |text| text.start_with?("#{place}:", "#{place}.", "#{@section}:") } + about_files.compact
+        plan.warnings_of(@section, @name) + about_files.compact
       end
 
       # @return [Array<String>] the name of the object, if it is a user

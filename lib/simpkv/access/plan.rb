@@ -34,9 +34,11 @@ module Simpkv
       # version:: differs after a change of the entry
       Entry = Struct.new(:uid, :member, :version)
 
-      # section, name:: the user, role or binding; nil for the directory
-      Conflict = Struct.new(:section, :name, :text)
-      private_constant :Conflict
+      # A conflict or a warning.
+      #
+      # section, name:: the user, role or binding; nil for the directory, or for all of the section
+      Note = Struct.new(:section, :name, :text)
+      private_constant :Note
 
       # @return [State::Snapshot]
       attr_reader :state
@@ -49,9 +51,6 @@ module Simpkv
 
       # @return [Array<Step>] what differs, even if there are conflicts
       attr_reader :drift
-
-      # @return [Array<String>]
-      attr_reader :warnings
 
       # @param state [State::Snapshot]
       # @param observed [Observed]
@@ -87,6 +86,18 @@ module Simpkv
         @conflicts.select { |each| each.section.nil? || [each.section, each.name] == [section, name] }.map(&:text)
       end
 
+      # @return [Array<String>]
+      def warnings
+        @warnings.map(&:text)
+      end
+
+      # @param section [String]
+      # @param name [String] of a user, role or binding
+      # @return [Array<String>] the warnings that concern it, or its section as a whole
+      def warnings_of(section, name)
+        @warnings.select { |each| each.section == section && [nil, name].include?(each.name) }.map(&:text)
+      end
+
       # @return [Array<Step>] what {StepRunner} has to do; none if there are conflicts
       def steps
         conflicts.empty? ? drift : []
@@ -110,9 +121,9 @@ module Simpkv
       def conflicts_of_directory
         return [] if [nil, @observed.unique_id].include?(@state.unique_id)
 
-        [Conflict.new(nil, nil, 'this is another directory: its base entry has the unique id ' \
-                                "'#{@observed.unique_id}', and the state is that of the directory with " \
-                                "'#{@state.unique_id}'")]
+        [Note.new(nil, nil, 'this is another directory: its base entry has the unique id ' \
+                            "'#{@observed.unique_id}', and the state is that of the directory with " \
+                            "'#{@state.unique_id}'")]
       end
 
       def conflicts_of_users
@@ -130,7 +141,7 @@ module Simpkv
         why = @observed.passwords[name]
         return [] if user['deleting'] || why.nil? || why.is_a?(Symbol)
 
-        [Conflict.new('users', name, "users.#{name}.password: #{why}")]
+        [Note.new('users', name, "users.#{name}.password: #{why}")]
       end
 
       def conflicts_of_roles
@@ -145,8 +156,8 @@ module Simpkv
       def foreign(section, name, dn, entry)
         kind = section.chomp('s')
         has = entry.uid ? 'the UID of another declaration' : 'no UID of simpkv'
-        Conflict.new(section, name, "#{kind} #{name}: the entry '#{dn}' has #{has}: rename the #{kind}, or remove " \
-                                    'the entry by hand')
+        Note.new(section, name, "#{kind} #{name}: the entry '#{dn}' has #{has}: rename the #{kind}, or remove " \
+                                'the entry by hand')
       end
 
       def conflicts_of_bindings
@@ -159,8 +170,8 @@ module Simpkv
 
       def undeclared(binding, section, name)
         kind = section.chomp('s')
-        Conflict.new('bindings', binding, "bindings.#{binding}.#{section}: the #{kind} '#{name}' is not declared, or " \
-                                          'is to be deleted')
+        Note.new('bindings', binding, "bindings.#{binding}.#{section}: the #{kind} '#{name}' is not declared, or " \
+                                      'is to be deleted')
       end
 
       def declared?(section, name)
@@ -170,41 +181,45 @@ module Simpkv
 
       def warnings_of_users
         unknown = @observed.passwords.select { |name, result| @observed.users[name] && result.is_a?(String) }
-        unknown.map { |name, why| "users.#{name}.password: #{why}: it is not known whether the server has it" }
+        unknown.map do |name, why|
+          Note.new('users', name, "users.#{name}.password: #{why}: it is not known whether the server has it")
+        end
       end
 
       def warnings_of_roles
         live(@state.roles).flat_map do |name, role|
-          next warnings_of_existing(name, role) if existing?(name)
-
-          warnings_of_grants(name, role) + warnings_of_members(name)
+          texts = if existing?(name) then warnings_of_existing(name, role)
+                  else warnings_of_grants(role) + warnings_of_members(name)
+                  end
+          texts.map { |text| Note.new('roles', name, "roles.#{name}: #{text}") }
         end
       end
 
       def warnings_of_existing(name, role)
         groups = bound(name, 'groups').any?
-        [*("roles.#{name}: it existed before, so its rights stay as they are" if role['grants'].any?),
-         *("roles.#{name}: it existed before, and a group needs a rule of its own: no group is bound" if groups)]
+        [*('it existed before, so its rights stay as they are' if role['grants'].any?),
+         *('it existed before, and a group needs a rule of its own: no group is bound' if groups)]
       end
 
       def warnings_of_members(name)
         (@observed.exclusive ? [] : undeclared_members(name)).map do |dn|
-          "roles.#{name}: no binding has its member '#{dn}': declare it, remove it, or set 'undeclared_members: " \
-            "remove' of 'access'"
+          "no binding has its member '#{dn}': declare it, remove it, or set 'undeclared_members: remove' of 'access'"
         end
       end
 
       # A member of such a role could make the next apply delete entries and members of others.
-      def warnings_of_grants(name, role)
+      def warnings_of_grants(role)
         prefixes = role['grants'].select { |_, rights| rights.include?('write') }.keys.select do |prefix|
           "#{STATE}/".start_with?("#{prefix}/") || prefix.start_with?("#{STATE}/")
         end
-        prefixes.map { |prefix| "roles.#{name}: '#{prefix}' has the state of access control: name folders beside it" }
+        prefixes.map { |prefix| "'#{prefix}' has the state of access control: name folders beside it" }
       end
 
       def warnings_of_bindings
         @state.bindings.flat_map do |name, binding|
-          (binding['groups'] & @observed.groups).map { |dn| "bindings.#{name}.groups: there is no entry '#{dn}'" }
+          (binding['groups'] & @observed.groups).map do |dn|
+            Note.new('bindings', name, "bindings.#{name}.groups: there is no entry '#{dn}'")
+          end
         end
       end
 
@@ -252,7 +267,7 @@ module Simpkv
       # @return [Array(Array<Step>, Array<Step>)] those before the members are changed, and those afterwards
       def rule_steps(moving)
         changes = yield(grants, @observed.foreign)
-        @warnings += changes.fetch(:warnings, [])
+        @warnings += changes.fetch(:warnings, []).map { |role, text| Note.new('roles', role, text) }
         @by_hand = changes[:by_hand]
         return [rules_steps(changes), []] unless moving && !by_hand? && changes[:additions]
 

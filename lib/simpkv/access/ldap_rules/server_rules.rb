@@ -35,7 +35,7 @@ module Simpkv
       # @yieldreturn [Boolean] whether to add or delete this rule
       # @return [Hash] `add`, `delete`: rules; `changes`: those of {Store#modify_entry}; `additions`: those that delete
       #   nothing, or nil if there is no such step; `ldif`: the changes for an administrator; `by_hand`: whether the
-      #   identity may not read `cn=config`; `rules`: all of them; `warnings`
+      #   identity may not read `cn=config`; `rules`: all of them; `warnings`, each with its role, or nil for all
       # @raise [Error]
       def changes(grants, foreign, printed, &concerned)
         wanted = wanted(grants)
@@ -49,7 +49,7 @@ module Simpkv
         texts(rules, settings).merge(
           changes: settings + rules, by_hand: by_hand, additions: additions && (settings + additions),
           ldif: language.ldif(place, settings + rules), rules: language.rules(wanted),
-          warnings: warnings(grants) + warnings_of_site(language, values, by_hand, rules)
+          warnings: warnings(grants) + warnings_of_site(language, values, by_hand, rules).map { |text| [nil, text] }
         )
       end
 
@@ -92,7 +92,7 @@ module Simpkv
               when %w[read] then 'lets those list who may read'
               when %w[list] then 'sorts keys by their values for those who may list, so they can find out the values'
               end
-        "roles.#{grant.role}: '#{grant.prefix}': 389-DS #{why}" if why
+        [grant.role, "roles.#{grant.role}: '#{grant.prefix}': 389-DS #{why}"] if why
       end
 
       # @return [Array<String>] on OpenLDAP, that the rules after those of simpkv let everybody read
