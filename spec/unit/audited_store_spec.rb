@@ -338,6 +338,14 @@ RSpec.describe Simpkv::AuditedStore do
       expect([audited.put('globals/a', document(1)), lines.length]).to eq([true, 1])
     end
 
+    it 'names the key, and no DN (it named nothing)' do
+      Dir.mkdir(audit_file)
+      [[:delete, 'globals/a', 'globals/a'], [:delete_entry, 'dc=simp', nil]].each do |method, path, key|
+        expect { audited.public_send(method, path) }
+          .to raise_error(Simpkv::AuditError) { |error| expect(error.key).to eq(key) }
+      end
+    end
+
     it 'says that an operation was done, if its line cannot be written all the same' do
       below = Object.new
       file = audit_file

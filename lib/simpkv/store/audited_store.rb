@@ -16,7 +16,9 @@ module Simpkv
     MATCHED = { true => 'deleted', false => 'conflict' }.freeze
     RENEWED = { renewed: 'written', unchanged: 'unchanged', missing: 'absent' }.freeze
     FOUND = Hash.new('found').merge(nil => 'absent', false => 'absent').freeze
-    private_constant :WRITTEN, :CHANGED, :DELETED, :MATCHED, :RENEWED, :FOUND
+    # The operations whose paths are DNs, and no keys.
+    OF_ENTRIES = %w[add_entry modify_entry delete_entry set_entry_password].freeze
+    private_constant :WRITTEN, :CHANGED, :DELETED, :MATCHED, :RENEWED, :FOUND, :OF_ENTRIES
 
     NEVER = { Object => :never }.freeze
     private_constant :NEVER
@@ -184,7 +186,8 @@ module Simpkv
     #
     # @param outcomes [Hash{Object => String}] by the result of the block
     def audited(operation, path, outcomes)
-      reserve { @line.size(path) }
+      key = path unless OF_ENTRIES.include?(operation)
+      reserve(key) { @line.size(path) }
       began = now
       outcome = 'error'
       more = ',"error":"Interrupted"'
@@ -197,7 +200,7 @@ module Simpkv
         outcome, more = failure(e)
         raise
       ensure
-        write(outcome) { @line.of(operation, path, outcome, now - began, more) }
+        write(outcome, key) { @line.of(operation, path, outcome, now - began, more) }
       end
     end
 
@@ -252,20 +255,23 @@ module Simpkv
       Process.clock_gettime(Process::CLOCK_MONOTONIC, :microsecond)
     end
 
+    # @param key [String, nil] see {Error#key}
     # @yieldreturn [Integer] bytes
     # @raise [AuditError] there is no room
-    def reserve
+    def reserve(key = nil)
       @log.reserve(yield) if @required
     rescue Error => e
-      raise AuditError, "#{e.message}. The option 'required' of 'audit' is set, so nothing was done", cause: nil
+      why = "#{e.message}. The option 'required' of 'audit' is set, so nothing was done"
+      raise AuditError.new(why).about(key), cause: nil
     end
 
+    # @param key [String, nil] see {Error#key}
     # @yieldreturn [String] lines
     # @raise [AuditError] they cannot be written, with `required`
-    def write(outcome)
+    def write(outcome, key = nil)
       Thread.handle_interrupt(NEVER) { @log.write(yield) }
     rescue Error => e
-      raise AuditError, ended(e, outcome), cause: nil if @required
+      raise AuditError.new(ended(e, outcome)).about(key), cause: nil if @required
 
       warn_of(e) if @warned.empty?
     end
