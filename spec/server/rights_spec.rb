@@ -61,6 +61,22 @@ RSpec.describe 'The rights of callers' do
       expect(reader.get('/v1/keys/app1?recurse=true').data['keys'].keys).to eq(%w[a sub/b])
     end
 
+    context 'for the global keys' do
+      let(:rights) do
+        [{ 'certname' => 'reader.example.com', 'methods' => ['GET'], 'paths' => ['/v1/keys/**'],
+           'environments' => %w[globals] }]
+      end
+
+      it 'are none to an environment of that name' do
+        %w[/v1/keys/a?global=true /v1/keys/a?environment=globals].each { |path| service.client.put(path, 'value' => 1) }
+        reader = client_of('reader.example.com')
+        expect(reader.get('/v1/keys/a?global=true').status).to eq(200)
+        %w[a?environment=globals ?environment=globals&values=false].each do |path|
+          expect(reader.get("/v1/keys/#{path}").status).to eq(403)
+        end
+      end
+    end
+
     context 'for some backends' do
       let(:backends) do
         other = File.expand_path('../other', @root)

@@ -102,8 +102,7 @@ module Simpkv
       def keys?(caller, request, environment, backend, below: false, method: request.request_method)
         return true if caller.owner? || caller.kind == :local
 
-        limits = [[:environments, environment || GLOBAL], [:backends, backend]]
-        limited(of(caller, method, request.path_info, below: below), limits).any?
+        limited(of(caller, method, request.path_info, below: below), environment, backend).any?
       end
 
       # @param caller [Caller]
@@ -126,8 +125,7 @@ module Simpkv
       def key?(caller, name, environment, backend)
         return true if caller.owner? || caller.kind == :local
 
-        limits = [[:environments, environment || GLOBAL], [:backends, backend]]
-        limited(of(caller, 'GET', "/v1/keys/#{name}"), limits).any?
+        limited(of(caller, 'GET', "/v1/keys/#{name}"), environment, backend).any?
       end
 
       # @param caller [Caller]
@@ -141,8 +139,7 @@ module Simpkv
         return true if caller.owner?
         return local?(method, folder) if caller.kind == :local
 
-        limits = [[:environments, environment || GLOBAL], *([[:backends, backend]] if backend)]
-        limited(rights_of(caller, method) { |path| path.reach?(folder) }, limits).any?
+        limited(rights_of(caller, method) { |path| path.reach?(folder) }, environment, backend).any?
       end
 
       # @param caller [Caller]
@@ -172,9 +169,7 @@ module Simpkv
       def backend?(caller, request, name)
         return true if caller.owner? || caller.kind == :local
 
-        of(caller, request.request_method, request.path_info).any? do |right|
-          right.backends.nil? || right.backends.include?(name)
-        end
+        of(caller, request.request_method, request.path_info).any? { |right| in?(right.backends, name) }
       end
 
       # @param caller [Caller]
@@ -203,9 +198,19 @@ module Simpkv
         end
       end
 
+      # @param environment [String, nil] as for {#keys?}. No list names an environment that is called {GLOBAL}
+      # @param backend [String, nil] as for {#below?}
       # @return [Array<Right>] those that are not limited to other names
-      def limited(rights, limits)
-        rights.select { |right| limits.all? { |list, name| right[list].nil? || right[list].include?(name) } }
+      def limited(rights, environment, backend)
+        environment = environment == GLOBAL ? nil : environment || GLOBAL
+        rights.select do |right|
+          in?(right.environments, environment) && (backend.nil? || in?(right.backends, backend))
+        end
+      end
+
+      # @param list [Array<String>, nil] nil for one that has all names
+      def in?(list, name)
+        list.nil? || list.include?(name)
       end
 
       def right(entry, where)
