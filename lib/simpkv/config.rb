@@ -13,6 +13,11 @@ module Simpkv
   # `backends`, which maps names to the options of one backend each. No method changes its arguments. An invalid value
   # raises {ConfigError}, which names the option and its backend, and never shows a value.
   module Config
+    # The options without which something is less protected. One that is there without a value is an error: somebody
+    # has forgotten it.
+    PROTECTING = %w[audit encryption_keys encrypted_only tls_crl].freeze
+    private_constant :PROTECTING
+
     # @param value [Object] options, or a part of them
     # @return [Object] the same in hashes and arrays of its own, which the caller may change
     def self.copy(value)
@@ -267,11 +272,7 @@ module Simpkv
         doubt = unknown(options, known.map(&:name), "of #{name} in simpkv configuration").first
         raise ConfigError, doubt if doubt
 
-        known.to_h do |option|
-          value = options[option.name]
-          value = option.default if value.nil?
-          [option.name, value.nil? ? nil : coerce(option.type, value, "'#{option.name}' of #{name}")]
-        end
+        known.to_h { |option| [option.name, value_of(option, options, "'#{option.name}' of #{name}")] }
       end
 
       def longest_beginning(names, text)
@@ -284,10 +285,23 @@ module Simpkv
       end
 
       def typed_option(option, backend, name)
-        value = backend[option.name]
-        return option.default if value.nil?
+        value_of(option, backend, "'#{option.name}' of simpkv backend '#{name}'")
+      end
 
-        coerce(option.type, value, "'#{option.name}' of simpkv backend '#{name}'")
+      # @return [Object, nil] the value of the option, or its default, converted
+      def value_of(option, options, what)
+        value = options[option.name]
+        if value.nil?
+          refuse_forgotten(option, options, what)
+          value = option.default
+        end
+        value.nil? ? nil : coerce(option.type, value, what)
+      end
+
+      def refuse_forgotten(option, options, what)
+        return unless PROTECTING.include?(option.name) && options.key?(option.name)
+
+        raise ConfigError, "#{what} has no value: set it, or remove it if you do without"
       end
 
       def level_option(option, value)

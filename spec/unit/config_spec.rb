@@ -47,6 +47,17 @@ RSpec.describe Simpkv::Config do
     end
   end
 
+  # A forgotten value used to leave the documents unencrypted.
+  it 'takes an option without a value for an absent one, unless it protects something' do
+    expect(described_class.typed(file.merge('root_path' => nil), 'b')).not_to include('root_path')
+    %w[audit encryption_keys encrypted_only].each do |name|
+      expect { described_class.typed(file.merge(name => nil), 'b') }
+        .to raise_error(Simpkv::ConfigError, /\A'#{name}' of simpkv backend 'b' has no value/)
+    end
+    expect { described_class.server('tls_crl' => nil) }
+      .to raise_error(Simpkv::ConfigError, /\A'tls_crl' of 'server' has no value/)
+  end
+
   describe '.typed, with an audit log' do
     def audit(options)
       described_class.typed(file.merge('audit' => options), 'b')['audit']
