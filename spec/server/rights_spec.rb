@@ -47,6 +47,18 @@ RSpec.describe 'The rights of callers' do
       expect(client_of('stranger.example.com').get('/healthz').status).to eq(403)
     end
 
+    # A browser sends the certificate of a person with the requests of any page. Such a page could store rules.
+    it 'are not those of a page of another site' do
+      writer = client_of('writer.example.com')
+      own = service.addresses.find { |address| address.start_with?('ssl') }.sub('ssl', 'https')
+      sites = [{ 'Origin' => 'https://evil.example' }, { 'Origin' => 'null' }, { 'Sec-Fetch-Site' => 'cross-site' },
+               { 'Sec-Fetch-Site' => 'same-site' }]
+      sites.each { |headers| expect(writer.put('/v1/keys/a', { 'value' => 1 }, headers).status).to eq(403) }
+      expect(writer.get('/v1/keys/a').status).to eq(404)
+      expect(writer.put('/v1/keys/a', { 'value' => 1 }, 'Origin' => own, 'Sec-Fetch-Site' => 'same-origin').status)
+        .to eq(201)
+    end
+
     it 'to a path are none to the keys below it' do
       writer = client_of('writer.example.com')
       %w[app1/a app1/sub/b].each { |key| writer.put("/v1/keys/#{key}", 'value' => 'pl4nted') }

@@ -24,6 +24,12 @@ module Simpkv
       RESOURCES = 'resources'
       private_constant :LOCAL_HOSTS, :REFUSED, :QUERIES, :TITLES_FROM, :RESOURCES
 
+      # @param env [Hash{String => Object}]
+      # @return [Boolean] false if a browser says that a page of another site has sent the request
+      def self.own_site?(env)
+        [nil, 'same-origin', 'none'].include?(env['HTTP_SEC_FETCH_SITE'])
+      end
+
       # @param app [#call] the next step
       # @param rights [#call] returns the {Rights}
       # @param certificates [Certificates]
@@ -48,6 +54,7 @@ module Simpkv
       # @raise [Problem, Error] the request is refused
       def admit(env)
         identify(env)
+        check_site(env)
         caller, method, path = env.values_at(CALLER, 'REQUEST_METHOD', 'PATH_INFO')
         return if rights.allow?(caller, method, path)
 
@@ -68,7 +75,8 @@ module Simpkv
         check_length(env)
         segments, folder = decoded(env.fetch('PATH_INFO'))
         env[CALLER] = Caller.of(env, @certificates)
-        check_origin(env[CALLER], env)
+        check_host(env) if env[CALLER].kind == :local
+        check_origin(env)
         env['PATH_INFO'] = "/#{segments.join('/')}#{'/' if folder}"
         env[SEGMENTS] = segments
       end
@@ -114,16 +122,26 @@ module Simpkv
                                'character, or is not UTF-8')
       end
 
-      # Keeps web pages of other sites from using the rights of a local process.
-      def check_origin(caller, env)
-        return unless caller.kind == :local
+      # A page of another site that leads a name of its own to a loopback port would be one of this service.
+      def check_host(env)
+        return if env['HTTP_HOST'].to_s.match?(LOCAL_HOSTS)
 
-        host = env['HTTP_HOST'].to_s
-        raise Problem.new(421, 'the host of the request is not a loopback address') unless host.match?(LOCAL_HOSTS)
+        raise Problem.new(421, 'the host of the request is not a loopback address')
+      end
 
+      # Keeps web pages of other sites from using the rights of a local process, or the certificate of a person who
+      # looks at them: a browser sends it with their requests.
+      def check_origin(env)
         origin = env['HTTP_ORIGIN']
-        return if origin.nil? || origin == "http://#{host}"
+        refuse_site unless origin.nil? || origin == "#{env['rack.url_scheme']}://#{env['HTTP_HOST']}"
+      end
 
+      # A browser sends no Origin with a GET, for instance of an image.
+      def check_site(env)
+        refuse_site unless self.class.own_site?(env)
+      end
+
+      def refuse_site
         raise Problem.new(403, 'requests from pages of other sites are refused')
       end
     end

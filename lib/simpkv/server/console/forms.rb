@@ -28,14 +28,13 @@ module Simpkv
           %(<input type="hidden" name="#{TOKEN}" value="#{token}">)
         end
 
+        # {Gate} has checked the origin.
+        #
         # @return [void]
         # @raise [Problem] 403, or 400 if the form cannot be read
         def check_form
-          origin = env['HTTP_ORIGIN']
-          site = env['HTTP_SEC_FETCH_SITE']
           given = sent_fields[TOKEN].to_s
-          return if [nil, own_origin].include?(origin) && [nil, 'same-origin', 'none'].include?(site) &&
-                    OpenSSL.secure_compare(given, token)
+          return if Gate.own_site?(env) && OpenSSL.secure_compare(given, token)
 
           raise Problem.new(403, 'this form does not come from a page of this service, or the service has started ' \
                                  'anew since: go back, load the page again, and repeat what you have done. Nothing ' \
@@ -83,10 +82,6 @@ module Simpkv
 
         def malformed
           raise Problem.new(400, 'malformed form: nothing was changed'), cause: nil
-        end
-
-        def own_origin
-          "#{env['rack.url_scheme']}://#{env['HTTP_HOST']}"
         end
 
         # @param name [String] of a field
