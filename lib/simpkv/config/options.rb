@@ -20,8 +20,8 @@ module Simpkv
     # Options of a call, beside `backends`.
     CALL = [
       option('backend', :string, nil,
-             'the name of the backend to use; overrides `app_id`, even from Hiera, with a warning if `app_id` ' \
-             'chooses another one',
+             'the name of the backend to use. It overrides `app_id`, also if it is in Hiera; simpkv warns if ' \
+             '`app_id` chooses another backend',
              absent: 'chosen by `app_id`',
              errors: ["No simpkv backend '...' with 'id' and 'type' attributes has been configured",
                       "'backend' not specified in simpkv configuration"]),
@@ -32,9 +32,9 @@ module Simpkv
                       "'backends' not specified in simpkv configuration", "simpkv backend '...' is not a Hash",
                       'contains different backend configs for type=... id=...']),
       option('app_id', :string, 'default',
-             'chooses the backend of that name, else the one with the longest name that it starts with, else ' \
+             'chooses the backend of that name, else the backend with the longest name that is a prefix of it, else ' \
              '`default`; has an effect in the options of a call only'),
-      option('environment', :string, nil, 'the environment of the keys; simpkv replaces a given value',
+      option('environment', :string, nil, 'the environment of the keys. You cannot set it: simpkv replaces the value',
              absent: "the compiler's",
              errors: ["environment '...' has capital letters, which do not count in a directory"]),
       option('bolt_environment', :environment, nil,
@@ -45,7 +45,7 @@ module Simpkv
       option('softfail', :boolean, false,
              'true: a failing backend causes a warning, and the function returns `undef` or `false`'),
       option('default', :any, nil,
-             'for `get`: the value that it returns for a missing key, `undef` included; a failing backend is still ' \
+             'for `get`: the value that it returns for a missing key; it may be `undef`. A failing backend is still ' \
              'an error. Has an effect in the options of a call only',
              absent: 'a missing key is an error'),
       option('missing', %w[fail empty], 'fail',
@@ -58,10 +58,10 @@ module Simpkv
       option('sensitive', :boolean, false, 'true: values that are read are Sensitive; metadata are not'),
       option('values', :boolean, true, 'for `tree`: true returns values and metadata, false names only'),
       option('noop_writes', %w[write skip], 'write',
-             'writes in the catalog of a node that runs in noop (the fact `clientnoop`): `write` makes them, `skip` ' \
-             'logs a notice instead'),
+             'for a node that runs in noop mode (the fact `clientnoop`): with `write`, its catalog stores values, ' \
+             'with `skip` it logs a notice instead'),
       option('rich_data', :boolean, false,
-             'true: a Timestamp, Regexp, SemVer and the like come back as the same type, not as strings'),
+             'true: values such as Timestamp, Regexp and SemVer come back with their type, not as strings'),
       option('expires_after', :lifetime, nil,
              'for `put`, `put_many`, `get_or_create` and `compare_and_put`: the time after which the value that they ' \
              'store expires: seconds, or a number with `s`, `m`, `h`, `d` or `y`, such as `90d` ' \
@@ -69,17 +69,17 @@ module Simpkv
              absent: 'the value does not expire',
              errors: ["'expires_after' is too long: the key would expire after the year 9999"]),
       option('history', 0..100, nil,
-             'for the same functions: the number of replaced values that the key keeps, of at most 256 KiB in all; ' \
-             'an expired value that `get_or_create` or `compare_and_put` replaces stays in any case',
+             'for the same functions: the number of earlier values that the key keeps, at most 256 KiB in all. An ' \
+             'expired value that `get_or_create` or `compare_and_put` replaces is always kept',
              absent: "the backend's `history`",
              errors: ["a value nests too deeply for 'history' and 'expires_after'"]),
       option('version', -100..0, 0,
              'for `get`: 0 reads the current value, -1 the one before it, and so on',
              errors: ["'...' has no version ..."]),
       option('expired', %w[absent warn return], 'absent',
-             'for `get`, `get_many`, `exists`, `list` and `tree`: `absent` takes a key that has expired for a ' \
-             'missing one, `return` takes it for any other, and `warn` does that with a warning. A tree without ' \
-             '`values` names such keys in any case',
+             'for `get`, `get_many`, `exists`, `list` and `tree`, what to do with a key that has expired: `absent` ' \
+             'treats it as missing, `return` returns it as any other key, `warn` returns it with a warning. A tree ' \
+             'without `values` always lists such keys',
              errors: ["'...' has expired"]),
       option('estate', :hash, nil, "the options of the estate; has an effect in the command's file only"),
       option('access', :hash, nil, "the options of access control; has an effect in the command's file only")
@@ -93,27 +93,28 @@ module Simpkv
       option('type', :string, nil, 'the type of the backend: the name of its plugin',
              absent: 'required',
              errors: ["simpkv backend plugin '...' not available"]),
-      option('id', :id, nil, 'separates the keys of backends of one type',
+      option('id', :id, nil, 'part of the place of the keys: backends of one type with different ids do not share keys',
              absent: 'required',
              errors: ["'id' of simpkv backend '...' '...' has capital letters, which do not count in a directory"]),
       option('case_sensitive', :boolean, false,
              'true: keys may have capital letters; over LDAP only with `layout: hex`',
              errors: ["'case_sensitive' of simpkv backend '...' needs 'layout' hex"]),
       option('audit', :hash, nil,
-             'where a line about each operation is written ([audit.md](audit.md)): see the next table',
-             absent: 'nothing is written',
+             'writes an audit log, a line for each operation ([audit.md](audit.md)): see the next table',
+             absent: 'no audit log',
              errors: ["'audit' of simpkv backend '...' has no value"]),
       option('encryption_keys', :path, nil,
-             'a file of keys, which `simpkv keys generate` makes: documents are encrypted with its first key, and ' \
-             'decrypted with any. Read again when it changes ([encryption.md](encryption.md))',
+             'the file with the encryption keys, which `simpkv keys generate` creates. simpkv encrypts documents ' \
+             'with the first key, and decrypts them with any. It reads the file again when it changes ' \
+             '([encryption.md](encryption.md))',
              absent: 'documents are not encrypted, and encrypted ones cannot be read',
              errors: ["'encryption_keys' of simpkv backend '...' has no value",
                       "cannot read ..., the file of 'encryption_keys'",
                       "the file of 'encryption_keys', ..., belongs to the user ..., who could change the keys",
                       "the file of 'encryption_keys', ..., has the mode"]),
       option('encrypt', %w[all sensitive none], 'all',
-             'the documents that are encrypted when they are stored: all, those that hold a Sensitive, or none. All ' \
-             'three read encrypted documents',
+             'which documents simpkv encrypts when it stores them: all, those that hold a Sensitive, or none. It ' \
+             'reads encrypted documents in all three cases',
              errors: ["'encrypt' of simpkv backend '...' needs 'encryption_keys'"]),
       option('encrypted_only', :boolean, false,
              'true: a document that is not encrypted is an error, so that nobody can put one in place of an ' \
@@ -123,15 +124,15 @@ module Simpkv
                       "'encrypted_only' of simpkv backend '...' needs 'encrypt' all",
                       "the document of '...' is not encrypted, which 'encrypted_only' requires"]),
       option('history', 0..100, nil,
-             'the number of replaced values that each key keeps, unless a call says otherwise; the records of the ' \
-             'estate keep none',
+             'the number of earlier values that each key keeps; a call can override it. Records of the estate keep ' \
+             'no earlier values',
              absent: 'none')
     ].freeze
 
     FILE = [
       option('root_path', :path, nil, 'the folder that holds the keys; may be a symbolic link',
              absent: '`/var/simp/simpkv/file/<id>` if it exists, else `<vardir>/simp/simpkv/file/<id>` if it ' \
-                     'exists (`<vardir>` is that of puppetserver); else the first that can be made',
+                     'exists (`<vardir>` is that of puppetserver); else the first that simpkv can create',
              errors: ['Unable to create configured root path', 'Unable to create default root path',
                       "the root folder '...' is inside that of another store", 'Cannot access root path',
                       "several folders could hold the keys of the file backend '...', which has no 'root_path'"]),
@@ -155,10 +156,11 @@ module Simpkv
                       "the base DN '...' is inside the tree of another store"]),
       option('admin_dn', :string, 'cn=Directory_Manager', 'the bind DN', errors: ['Plugin could not access ...']),
       option('admin_pw_file', :path, nil,
-             'the file with the password, without one newline at its end; without this option, `ldapi://` binds as ' \
-             'the local user. After a refused bind the next one waits for 10 s, doubling to 60 s; a changed file ' \
-             'ends that, and so does `simpkv ping`, run by the owner of the file, if the server accepts the ' \
-             'password. While it refuses that of a changed file, a process uses the one before, with a warning',
+             'the file with the password; one newline at its end is ignored. Without this option, `ldapi://` binds ' \
+             'as the local user. After the server has refused the password, simpkv waits 10 s before it tries again, ' \
+             'then longer, up to 60 s. The wait ends when the file changes, or when the owner of the file runs ' \
+             '`simpkv ping` and the server accepts the password. If the server refuses the password of a changed ' \
+             'file, a running process continues with the previous password, and warns',
              absent: 'required, except for `ldapi://`',
              errors: ["Plugin missing 'admin_pw_file' configuration",
                       "Configured 'admin_pw_file' ... does not exist"]),
@@ -178,25 +180,28 @@ module Simpkv
              errors: ["TLS configuration incomplete: 'tls_cert' and 'tls_key' come as a pair",
                       "Configured 'tls_key' ... does not exist"]),
       option('layout', %w[plain hex], 'plain',
-             'the form of names in the directory: `plain`, or `hex`, which keeps their case'),
+             'how names of keys are stored in the directory: `plain`, or `hex`, which keeps upper and lower case'),
       option('fold_case', :boolean, false,
-             'true: an environment or id may have capital letters, although the directory ignores case'),
+             'true: an environment or id may have capital letters. The directory ignores case: `Dev` and `dev` share ' \
+             'their keys'),
       option('strict_paths', :boolean, false, 'true: a key and a folder may not share a name',
              errors: ["'strict_paths' is set"]),
       option('retries', 0..100, 1,
-             'the number of retries if a server is busy, unavailable or lost; simpkv does not retry a list that ' \
-             'has begun'),
+             'the number of retries if a server is busy or unavailable, or the connection is lost. simpkv does not ' \
+             'retry a list after the first entries have arrived'),
       option('connect_timeout_seconds', :duration, 5, 'the time to wait for a connection to one server',
              errors: ['timed out while ...']),
       option('operation_timeout_seconds', :duration, 30,
-             'the time that `get`, `put`, `exists`, `delete`, the making and the deletion of a folder may take, with ' \
-             'the read of the base entry in the first call of a catalog; for `get_or_create`, each of its two steps; ' \
-             'for `list`, `tree`, `deletetree`, `get_many` and `put_many`, each round trip. With several servers, a ' \
-             'read waits for each one that is up for an equal share of what is left of the time',
+             'the time limit of an operation: of the whole call for `get`, `put`, `exists`, `delete` and the ' \
+             'creation or deletion of a folder, including the read of the base entry in the first call of a catalog; ' \
+             'of each of the two steps of `get_or_create`; of each round trip of `list`, `tree`, `deletetree`, ' \
+             '`get_many` and `put_many`. With several servers, a read waits for each one that is up for an equal ' \
+             'share of the time that is left',
              errors: ["no answer in time ('operation_timeout_seconds')",
                       "no time is left of 'operation_timeout_seconds'"]),
-      option('pool_size', 1..1000, 8, 'the maximum number of connections of a process to one place'),
-      option('pool_timeout_seconds', :seconds, 5, 'the time to wait for one of them',
+      option('pool_size', 1..1000, 8,
+             'the maximum number of open connections of a process, for each directory and bind DN'),
+      option('pool_timeout_seconds', :seconds, 5, 'the time to wait for a free connection',
              errors: ["connections were in use for the whole time of waiting: raise 'pool_size' or " \
                       "'pool_timeout_seconds'"]),
       option('idle_timeout_seconds', :seconds, 60, 'the time after which an idle connection is closed'),

@@ -6,14 +6,14 @@ module Simpkv
     # Options of `access` in the file of the command: the users and roles of a directory that `simpkv access` keeps.
     ACCESS = [
       option('backend', :string, nil,
-             'the name of the backend, of `type: ldap`, whose keys the roles are for. Its bind DN makes users, roles ' \
-             'and rules',
+             'the name of the backend, of `type: ldap`, to whose keys the roles give access. Its bind DN creates ' \
+             'users, roles and rules',
              absent: 'that of the estate'),
-      option('users_dn', :string, nil, 'the DN of the entry below which users are', absent: 'required'),
-      option('roles_dn', :string, nil, 'the DN of the entry below which roles are', absent: 'required'),
+      option('users_dn', :string, nil, 'the DN below which simpkv creates users; it must exist', absent: 'required'),
+      option('roles_dn', :string, nil, 'the DN below which simpkv creates roles; it must exist', absent: 'required'),
       option('undeclared_members', %w[keep remove], 'keep',
-             'what `apply` does with members of its own roles that no binding wants, such as those that somebody has ' \
-             'added by hand. `status` shows them in any case'),
+             'what `apply` does with members of a role that no binding names, for instance because somebody added ' \
+             'them by hand. `status` shows them in any case'),
       option('config_uri', :uris, nil, 'OpenLDAP: the server whose `cn=config` has the rules', absent: '`ldap_uri`'),
       option('config_dn', :string, nil, 'OpenLDAP: a bind DN that may change `cn=config`',
              absent: "the backend's; with `config_uri`, the local user over ldapi"),

@@ -7,7 +7,8 @@ module Simpkv
       option('backend', :string, nil, 'the name of the backend to use', absent: '`default`'),
       option('backends', :hash, nil, 'the options of each backend, by its name, as in `simpkv::options`',
              absent: 'one of type `file` with the id `auto_default`'),
-      option('folder', :folder, 'hiera', 'the folder of the keys; with `uris`, each of these is a folder',
+      option('folder', :folder, 'hiera',
+             'the folder of the keys. A level with `uris` in place of this option reads each of these folders',
              errors: ["'folder' and 'uri' in hiera.yaml exclude each other", "'path' in hiera.yaml is for files"]),
       option('global', :boolean, false, 'true: the folder belongs to all environments',
              errors: ["'global' and 'environment' in hiera.yaml exclude each other"]),
@@ -15,11 +16,12 @@ module Simpkv
              absent: "the compiler's; required in Bolt, unless `global`",
              errors: ["environment '...' is made up by Bolt: set 'environment' or 'global' in hiera.yaml"]),
       option('dots', %w[keep folders], 'keep',
-             "`keep`: the key `'app.db'` is stored under this name; `folders`: as the key `db` of the folder `app`"),
+             "how to find the key `'app.db'` of Hiera: `keep` looks for a key of this name, `folders` for the key " \
+             '`db` in the folder `app`'),
       option('confine_to_keys', :patterns, nil, 'simpkv looks up only keys that match one of them', absent: 'all keys'),
       option('sensitive', :boolean, false, 'true: values are Sensitive'),
       option('softfail', :boolean, false,
-             'true: a failing backend causes a warning and finds nothing, instead of an error')
+             'true: if the backend fails, the level finds nothing, with a warning; otherwise the lookup fails')
     ].freeze
   end
 end

@@ -6,17 +6,16 @@ module Simpkv
     # Options of `server` in the file of the command: the service `simpkv serve`.
     SERVER = [
       option('bind', :names, %w[unix:///run/simpkv/simpkv.sock],
-             'the addresses: `unix:///PATH`, `tcp://127.0.0.1:PORT`, `tcp://[::1]:PORT`, `ssl://HOST:PORT`'),
+             'listens on: `unix:///PATH`, `tcp://127.0.0.1:PORT`, `tcp://[::1]:PORT`, `ssl://HOST:PORT`'),
       option('index', :path, nil,
-             'the folder of the index of queries (docs/query.md), a cache that takes some 30 KB for each node',
+             'the folder of the query index (docs/query.md), a cache that needs about 30 KB of disk for each node',
              absent: '`/var/cache/simpkv/index`, or for an encrypted store `/run/simpkv/index`'),
       option('rights', :list, [], 'who may do what (docs/service.md): a list of hashes', absent: 'nobody but root'),
-      option('threads', 1..256, 16, 'the number of requests that are answered at the same time'),
+      option('threads', 1..256, 16, 'the number of requests that the service answers at the same time'),
       option('max_connections', 16..100_000, 256,
-             'the number of open connections: beyond it, a new one takes the place of an idle one'),
+             'the maximum number of open connections. At the limit, a new connection replaces an idle one'),
       option('command_bytes', 1_048_576..1_073_741_824, 33_554_432,
-             "the bytes that a command of PuppetDB's API may have, when it is not compressed. Other bodies have at " \
-             'most 1 MiB'),
+             "the maximum size of a command of PuppetDB's API, uncompressed, in bytes. Other bodies may have 1 MiB"),
       option('compare_replicas_seconds', :seconds, 21_600,
              'the time between two comparisons of the servers of a directory, for metrics; 0 for none'),
       option('tls_cert', :path, nil, 'the certificate of the service, PEM', absent: 'required for `ssl://`'),
@@ -25,10 +24,10 @@ module Simpkv
       option('tls_crl', :path, nil, 'the revocation lists of these CAs, PEM', absent: 'revocation is not checked'),
       option('query_workers', 0..64, 2,
              'the number of processes that answer queries; 0: the service keeps no index and answers no queries'),
-      option('query_seconds', :duration, 20, 'the seconds that a query may take, and may wait for a process'),
-      option('query_rows', 1..100_000_000, 1_000_000, 'the number of rows that an answer may have'),
+      option('query_seconds', :duration, 20, 'the time limit of a query; and how long it may wait for a free process'),
+      option('query_rows', 1..100_000_000, 1_000_000, 'the maximum number of rows of an answer'),
       option('query_age', :duration, 60,
-             'queries fail if the index has not been compared with the store for so many seconds')
+             'queries fail if the service has not compared the index with the store for this time')
     ].freeze
   end
 end
