@@ -102,13 +102,13 @@ module Simpkv
       option('audit', :hash, nil,
              'writes an audit log, a line for each operation ([audit.md](audit.md)): see the next table',
              absent: 'no audit log',
-             errors: ["'audit' of simpkv backend '...' has no value"]),
+             errors: ["'audit' ... has no value"]),
       option('encryption_keys', :path, nil,
              'the file with the encryption keys, which `simpkv keys generate` creates. simpkv encrypts documents ' \
              'with the first key, and decrypts them with any. It reads the file again when it changes ' \
              '([encryption.md](encryption.md))',
              absent: 'documents are not encrypted, and encrypted ones cannot be read',
-             errors: ["'encryption_keys' of simpkv backend '...' has no value",
+             errors: ["'encryption_keys' ... has no value",
                       "cannot read ..., the file of 'encryption_keys'",
                       "the file of 'encryption_keys', ..., belongs to the user ..., who could change the keys",
                       "the file of 'encryption_keys', ..., has the mode"]),
@@ -119,7 +119,7 @@ module Simpkv
       option('encrypted_only', :boolean, false,
              'true: a document that is not encrypted is an error, so that nobody can put one in place of an ' \
              'encrypted one',
-             errors: ["'encrypted_only' of simpkv backend '...' has no value",
+             errors: ["'encrypted_only' ... has no value",
                       "'encrypted_only' of simpkv backend '...' needs 'encryption_keys'",
                       "'encrypted_only' of simpkv backend '...' needs 'encrypt' all",
                       "the document of '...' is not encrypted, which 'encrypted_only' requires"]),
