@@ -18,6 +18,9 @@ if [ "$1" = --inside ]; then
     make -C /work/ext/core "-j$(nproc)" CFLAGS='-O1 -fPIC'
   else
     mkdir /work/tmp/other_ruby
+    # Experimental has two Rubies; the newest one is the one to try.
+    for newest in /usr/bin/ruby[0-9]*; do :; done
+    ln -sf "$newest" /usr/bin/ruby
     (cd /work/tmp/other_ruby && ruby /work/ext/simpkv/extconf.rb && make "-j$(nproc)" CFLAGS='-O1 -fPIC')
     cp /work/tmp/other_ruby/simpkv_ext.so /work/lib/simpkv/
     export SIMPKV_NATIVE=cext
@@ -44,6 +47,7 @@ done
 unset IFS
 # JRuby 10 needs Java 21.
 ruby='ruby ruby-dev ruby-ffi'
+[ "$suite" != experimental ] || ruby='ruby3.4 ruby3.4-dev'
 [ "$1" != java ] || ruby=openjdk-21-jre-headless
 ldap=libldap-dev
 [ "$suite" != bullseye ] || ldap=libldap2-dev

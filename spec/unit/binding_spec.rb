@@ -90,7 +90,7 @@ RSpec.describe Simpkv::Native do
       .to raise_error(LoadError, /this process uses simpkv's #{described_class.binding_name} binding already/)
   end
 
-  it 'says what to do when SIMPKV_LIBRARY names no library' do
+  it 'says what to do when SIMPKV_LIBRARY names no library', :ffi do
     output, status = ruby('require "simpkv"', 'SIMPKV_NATIVE' => 'ffi', 'SIMPKV_LIBRARY' => '/nonexistent.so')
     expect(status).not_to be_success
     expect(output).to include("simpkv's native library does not load").and include('SIMPKV_LIBRARY')
