@@ -255,12 +255,15 @@ RSpec.describe 'The pages of keys' do
       client.put('/v1/keys/a', 'value' => markup, 'metadata' => markup.to_h { |text| [text, text] })
       store.put("environments/production/#{markup[1].delete('/')}", '{"value":1}')
       client.put('/v1/keys/b', 'value' => markup.join("\n"))
+      store.put('environments/production/c', JSON.generate('value' => 1, 'stored_at' => markup))
       form = { 'name' => markup[1], 'value' => markup[2], 'metadata' => markup[2], 'expires' => markup[1] }
-      pages = [page('/keys/'), page('/keys/a'), page("/keys/?filter=#{CGI.escape(markup[0])}"), page('/keys/a?do=edit'),
+      pages = [page('/keys/'), page('/keys/a'), page('/keys/c'), page("/keys/?filter=#{CGI.escape(markup[0])}"),
+               page('/keys/a?do=edit'),
                page("/keys/?environment=#{CGI.escape(markup[1])}"), page("/keys/a?backend=#{CGI.escape(markup[1])}"),
                submit('/keys/a', '/keys/a?do=show', 'version' => '0'), submit('/keys/b', '/keys/b?do=show'),
                submit('/keys/a', '/keys/a?do=edit'), submit('/keys/b', '/keys/b?do=edit'),
                send_page('/keys/?do=new', '/keys/?do=new', entered.merge(form, 'history' => markup[1]))]
+      expect(pages.map(&:status)).not_to include(500)
       bodies = pages.map { |each| each.body.force_encoding(Encoding::UTF_8) }
       bodies.each do |body|
         expect(body.scan(/<script\b[^>]*>/)).to all(include('src="/console/console.js'))

@@ -96,12 +96,13 @@ RSpec.describe Simpkv::Inspection::Rules do
 
     it 'names the key of a rule that cannot be read, and of one of another form' do
       { 'a' => '{', 'b' => '{"value":["s3cret"]}',
-        'c' => '{"value":{"uuid":"c","phase":"s3cret"}}' }.each do |name, text|
+        'c' => '{"value":{"uuid":"c","phase":"s3cret"}}',
+        'd' => JSON.generate('value' => rules.list(detail: true).last.merge('actions' => [nil])) }.each do |name, text|
         estate.store.put("globals/estate/rules/#{name}", text)
       end
       unreadable = {}
       expect(described(rules.list { |key, why| unreadable[key] = why })).to eq(%w[early p first m m2])
-      expect(unreadable.keys).to match_array(%w[a b c].map { |name| "globals/estate/rules/#{name}" })
+      expect(unreadable.keys).to match_array(%w[a b c d].map { |name| "globals/estate/rules/#{name}" })
       expect(unreadable.to_s).not_to include('s3cret')
     end
   end

@@ -79,6 +79,7 @@ module Simpkv
 
       def valid?(rule)
         Rules::Definition.unlistable(rule).nil? && %w[uuid created_at].all? { |name| rule[name].is_a?(String) } &&
+          rule.values_at(*Rules::Definition::HIDDEN).flatten(1).all?(Hash) &&
           (rule['updated_at'].nil? || rule['updated_at'].is_a?(String))
       end
 

@@ -53,14 +53,14 @@ module Simpkv
           "/console/#{name}?v=#{STAMP}"
         end
 
-        # @param text [String, nil] a time of RFC 3339
+        # @param text [Object, nil] a time of RFC 3339, or what a document has in its place
         # @return [String] HTML: how long ago it is or how soon it comes, with the time itself beside it
         def ago(text, now: Time.now)
           return 'never' if text.nil?
 
           time = Time.iso8601(text)
           %(<time datetime="#{h(text)}" title="#{h(text)}">#{distance(time - now)}</time>)
-        rescue ArgumentError
+        rescue ArgumentError, TypeError
           h(text)
         end
 
