@@ -61,6 +61,7 @@ Systems.all.each do |system, facts|
       is_expected.to compile.with_all_deps
       # The gem does not bring the page in /usr/share/doc, as the packages do.
       unit = File.read(File.join(PuppetWorld::PROJECT, 'examples/service/simpkv.service'))
+      expect(unit).to include("\nLimitCORE=0\n") # A core dump would have secrets.
       unit = unit.sub(/^Documentation=.*\n/, '')
       is_expected.to contain_file('/etc/systemd/system/simpkv.service').with_content(unit).that_requires('User[simpkv]')
       is_expected.to contain_service('simpkv').with(ensure: 'running', enable: true)
