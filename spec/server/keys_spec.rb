@@ -110,6 +110,12 @@ RSpec.describe 'The API of keys' do
       client.put(path, 'value' => 'AP8=', 'encoding' => 'base64', 'sensitive' => true)
       expect(client.get(path).data)
         .to eq('value' => 'AP8=', 'encoding' => 'base64', 'sensitive' => true, 'metadata' => {})
+      plain = { '__ptype' => 'Sensitive', '__pvalue' => 'a hash that looks like one' }
+      client.put(path, 'value' => plain)
+      expect(client.get(path).data).to eq('value' => plain, 'metadata' => {})
+      # It used to be stored, and no manifest could read it.
+      expect(client.put(path, 'value' => [{ '__ptype' => 'Deferred' }], 'sensitive' => true))
+        .to have_attributes(status: 400, detail: include("no Hash may have a key '__ptype'"))
     end
 
     it 'lists a folder, and a tree' do

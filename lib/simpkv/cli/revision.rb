@@ -23,12 +23,12 @@ module Simpkv
       # @raise [UnencodableError]
       def with(value, sensitive: false)
         typed = @rich && RichData.any?(@metadata)
-        return sensitive ? Value.sensitive(value, @metadata) : Codec.encode(value, @metadata) unless typed
+        return sensitive ? RichData.sensitive(value, @metadata) : Codec.encode(value, @metadata) unless typed
 
         if RichData.any?(value)
           raise UnencodableError, "a hash key '__ptype' in the value cannot stand beside metadata of Puppet's types"
         end
-        return RichData.sensitive(value, @metadata) if sensitive
+        return RichData.sensitive(value, @metadata, typed: true) if sensitive
 
         Codec.encode(RichData.binary?(value) ? RichData.binary(value) : value, @metadata, RichData::ENCODING)
       end

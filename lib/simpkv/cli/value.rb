@@ -13,19 +13,6 @@ module Simpkv
           false
         end
 
-        # @param value [Object] plain data, or bytes
-        # @param metadata [Hash] plain data
-        # @return [String] the document of the value as a Sensitive
-        # @raise [UnencodableError] see {RichData.sensitive}; or it would be read as another value
-        def sensitive(value, metadata = {})
-          { 'value' => value, 'metadata' => metadata }.each do |place, data|
-            next unless RichData.any?(data)
-
-            raise UnencodableError, "cannot encode the #{place}: beside a Sensitive, no Hash may have a key '__ptype'"
-          end
-          RichData.sensitive(value, metadata)
-        end
-
         # @param document [String]
         # @return [:whole, :part, nil] `:whole` if its value is a Sensitive, `:part` if only a part of the value is one
         # @raise [MalformedError]

@@ -77,7 +77,7 @@ module Simpkv
         return Revision.new(kept).with(value, sensitive: @secret) if kept
         return Codec.encode(value, metadata) unless @secret
 
-        Value.sensitive(value, metadata)
+        RichData.sensitive(value, metadata)
       end
 
       def secret?(stored)

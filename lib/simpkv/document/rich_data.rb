@@ -97,9 +97,12 @@ module Simpkv
       #
       # @param value [Object] plain data, or bytes
       # @param metadata [Hash] plain data
+      # @param typed [Boolean] whether the metadata are rich data
       # @return [String] the document of the value as a Sensitive
-      # @raise [UnencodableError, TooLargeError] as {Codec.encode}
-      def sensitive(value, metadata = {})
+      # @raise [UnencodableError, TooLargeError] as {Codec.encode}; or it would be read as another value
+      def sensitive(value, metadata = {}, typed: false)
+        refuse_types(value, 'value')
+        refuse_types(metadata, 'metadata') unless typed
         value = binary(value) if binary?(value)
         Codec.encode(object('Sensitive', value), metadata, ENCODING)
       end
@@ -134,6 +137,12 @@ module Simpkv
       end
 
       private
+
+      def refuse_types(data, place)
+        return unless any?(data)
+
+        raise UnencodableError, "cannot encode the #{place}: beside a Sensitive, no Hash may have a key '#{TYPE}'"
+      end
 
       def check_object(object, types)
         raise TypeError unless types.include?(object[TYPE])

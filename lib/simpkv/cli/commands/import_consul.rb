@@ -70,7 +70,7 @@ module Simpkv
           metadata = flags(entry['flags'])
           return keys.problem(origin, "its 'flags' are no whole number") if metadata.nil?
 
-          keys.add(name, origin) { @sensitive ? Value.sensitive(value, metadata) : Codec.encode(value, metadata) }
+          keys.add(name, origin) { @sensitive ? RichData.sensitive(value, metadata) : Codec.encode(value, metadata) }
         end
 
         # @return [String, nil] text or bytes; nil if it is not base64

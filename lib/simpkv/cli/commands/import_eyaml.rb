@@ -103,7 +103,7 @@ module Simpkv
           keys.add([level, name(key)].compact.join('/'), origin) do
             plain = eyaml.decrypt(value)
             tell_interpolation(origin) if HieraFiles.text?(plain) { |text| text.match?(INTERPOLATED) }
-            secret ? Value.sensitive(plain) : Codec.encode(plain)
+            secret ? RichData.sensitive(plain) : Codec.encode(plain)
           rescue Eyaml::Unreadable => e
             keys.problem(origin, e.message)
           end

@@ -96,7 +96,7 @@ module Simpkv
 
           return keys.problem(origin, 'its value is masked: export the values (vkv: --show-values)') if masked?(value)
 
-          keys.add(key, origin) { Value.sensitive(value, metadata) }
+          keys.add(key, origin) { RichData.sensitive(value, metadata) }
         end
       end
     end

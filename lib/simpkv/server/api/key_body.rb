@@ -17,7 +17,8 @@ module Simpkv
           # @raise [MalformedError]
           def of(document, log)
             body = RichData.presentable(RichData.read(document))
-            body['sensitive'] = true if RichData.object?(RichData.decode(document)[:value], 'Sensitive')
+            decoded = RichData.decode(document)
+            body['sensitive'] = true if decoded.key?(:encoding) && RichData.object?(decoded[:value], 'Sensitive')
             body.merge(log.slice('stored_at', 'expires').compact)
           end
 
