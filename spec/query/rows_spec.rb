@@ -233,6 +233,13 @@ RSpec.describe Simpkv::Query::Rows do
         .to eq('b' => [1, { 'd' => 2 }], 'e' => 3)
     end
 
+    # Puppet stores a Hash with a key that is no text as an object with a list.
+    it 'lack members of a Hash with other keys than texts, too' do
+      list = [1, 'x', 'api_key', 'pl4nted', 'in', { 'db_password' => 'pl4nted', 'y' => 2 }]
+      expect(exported('a' => [{ '__ptype' => 'Hash', '__pvalue' => list }]))
+        .to eq('a' => [{ '1' => 'x', 'in' => { 'y' => 2 } }])
+    end
+
     it 'leave out what is Sensitive in a Deferred, and parameters with the names of secrets' do
       deferred = { '__ptype' => 'Deferred', 'name' => 'join',
                    'arguments' => [{ '__ptype' => 'Sensitive', '__pvalue' => 'p' }, 'x'] }

@@ -130,11 +130,14 @@ RSpec.describe 'The API of keys without their values' do
       sensitive = { '__ptype' => 'Sensitive', '__pvalue' => 'pl4nted' }
       store.put('environments/production/app1/token',
                 JSON.generate('value' => 1, 'encoding' => 'pcore',
-                              'metadata' => { 'a' => [sensitive], 'db_password' => 'pl4nted', 'owner' => 'dba' }))
+                              'metadata' => { 'a' => [sensitive], 'db_password' => 'pl4nted', 'owner' => 'dba',
+                                              'b' => Simpkv::RichData.object('Hash', [1, 2, 'api_key', 'pl4nted']) }))
       found = client.get("#{path}?values=false")
       expect(found.data).to include('metadata' => { 'a' => ['[redacted]'], 'db_password' => '[redacted]',
-                                                    'owner' => 'dba' },
-                                    'metadata_hidden' => true, 'puppet_types' => ['Sensitive'])
+                                                    'owner' => 'dba', 'b' => include(
+                                                      '__pvalue' => [1, 2, 'api_key', '[redacted]']
+                                                    ) },
+                                    'metadata_hidden' => true, 'puppet_types' => %w[Hash Sensitive])
       client.put('/v1/keys/gen_passwd/x', 'value' => { 'password' => 'pl4nted', 'salt' => 'x' },
                                           'metadata' => { 'complexity' => 0, 'history' => [%w[pl4nted salt]] })
       passgen = client.get('/v1/keys/gen_passwd/x?values=false')

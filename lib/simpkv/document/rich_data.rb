@@ -64,6 +64,25 @@ module Simpkv
         data.is_a?(Hash) && data[TYPE] == type && data.key?(CONTENT)
       end
 
+      # A Hash is stored as an object with a list if one of its keys is a number, for instance.
+      #
+      # @param data [Hash] of rich data
+      # @return [Hash{String => Object}] the values of such a Hash by the texts of their keys; other data as they are
+      def members(data)
+        list?(data) ? data[CONTENT].each_slice(2).to_h { |name, value| [name.to_s, value] } : data
+      end
+
+      # @param data [Hash] of rich data
+      # @yieldparam name [String] of each member, or the text of another key: see {members}
+      # @yieldparam value [Object]
+      # @yieldreturn [Object] the value in its place
+      # @return [Hash] a copy in the same form
+      def map_members(data)
+        return data.to_h { |name, value| [name, yield(name, value)] } unless list?(data)
+
+        object('Hash', data[CONTENT].each_slice(2).flat_map { |name, value| [name, yield(name.to_s, value)] })
+      end
+
       # @return [Boolean] whether the data hold an object, or a Hash that could be taken for one, at any depth
       def any?(data)
         case data
@@ -137,6 +156,10 @@ module Simpkv
       end
 
       private
+
+      def list?(data)
+        object?(data, 'Hash') && data[CONTENT].is_a?(Array)
+      end
 
       def refuse_types(data, place)
         return unless any?(data)

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require 'simpkv/document/rich_data'
+
 module Simpkv
   class Estate
     # Hides secrets in the facts, records and inspections of nodes that people look at. A member is a secret if rules
@@ -99,7 +101,7 @@ module Simpkv
       # @yieldreturn [Object] its replacement
       def each_member(data, &block)
         case data
-        when Hash then data.to_h { |name, value| [name, yield(name, value)] }
+        when Hash then RichData.map_members(data, &block)
         when Array then data.map { |value| each_member(value, &block) }
         else data
         end

@@ -66,7 +66,7 @@ module Simpkv
           return 'default' if type == 'Default'
           return content if TEXTS.include?(type) && content.is_a?(String)
 
-          reference(type, data) || hash(data)
+          reference(type, data) || hash(RichData.members(data))
         end
 
         # @return [String, nil] such as File[/etc/motd]

@@ -88,7 +88,9 @@ module Simpkv
           when Hash
             return REDACTED if RichData.object?(data, 'Sensitive')
 
-            data.to_h { |name, member| [name, Native.secret_name?(name) ? REDACTED : without_secrets(member)] }
+            RichData.map_members(data) do |name, member|
+              Native.secret_name?(name) ? REDACTED : without_secrets(member)
+            end
           else data
           end
         end
