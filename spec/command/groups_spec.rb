@@ -56,7 +56,7 @@ RSpec.describe 'simpkv, with commands in groups' do
 
         web-page  print a page
 
-      simpkv site COMMAND --help says more of each
+      simpkv site COMMAND --help describes a command
     TEXT
     expect(simpkv!('site', 'web-page', '--help')).to start_with('Usage: simpkv site web-page [options] PAGE')
   end

@@ -14,7 +14,7 @@ module Simpkv
 
       SUMMARY = 'keep values for Puppet manifests, in files or in an LDAP directory'
       HELP = <<~TEXT.chomp
-        ; simpkv man has it all.
+        ; simpkv man shows the whole manual.
 
         Examples:
           simpkv put app1/db_password --sensitive --chomp - < password.txt

@@ -89,7 +89,7 @@ module Simpkv
 
           #{list.join("\n")}
 
-          #{call} COMMAND --help says more of each#{self::HELP if const_defined?(:HELP)}
+          #{call} COMMAND --help describes a command#{self::HELP if const_defined?(:HELP)}
         TEXT
       end
 

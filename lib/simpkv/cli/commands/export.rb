@@ -17,23 +17,27 @@ module Simpkv
         SUMMARY = 'write keys into a file, or to standard output'
         ARGUMENTS = '[FILE]'
         DESCRIPTION = <<~TEXT
-          Writes keys and their documents to FILE, or without FILE or with - to standard output, one line of JSON for
-          each key and a last line with a checksum: all keys of the backend, the keys of one environment with -e, or the
-          global keys with -g. FILE is readable by its owner only and appears when it is complete. It contains the values in plain
-          text, also those of an encrypted backend, unless --raw is given. With --raw, documents are as they are stored,
-          and an encrypted one can be read only under its own key of a backend with the same type and id, as long as its
-          encryption key exists. Names the keys that functions cannot read, and exits with 65: exports their documents as
-          they are, except encrypted ones that cannot be decrypted, without --raw. Refuses an export without keys with
-          66, unless --allow-empty is given. With --raw, copies encrypted documents unchecked if the backend has no
-          encryption_keys, and says so. If the backend names a file of keys that cannot be used, does the same, and
-          exits with 78 if there are encrypted documents, even if others are damaged. The export is complete then.
+          Writes keys and their documents to FILE: all keys of the backend, the keys of one environment with -e, or
+          the global keys with -g. Without FILE, or with -, writes to standard output. The export has one line of JSON
+          for each key, and a last line with a checksum. Only the owner can read FILE, which appears when it is
+          complete. If there are no keys, the command exits with 66, unless --allow-empty is given.
 
-          With --folder, writes the keys of a folder. With --format, writes the values of one environment, or of the
-          global keys, for other programs: hiera makes a file of Hiera, in which app1/url is called app1::url; json an
-          object; env lines APP1_URL='...' for a shell, whose names begin with --prefix. Names are relative to the
-          folder. These have no metadata, and simpkv import does not read them. Names the keys that cannot be written
-          so, and leaves them out: Sensitive values, unless --show-secrets is given, bytes, names that become equal, and
-          variables that a shell or another program obeys, such as PATH and GIT_SSH_COMMAND. Exits with 65 then.
+          The export contains all values in plain text, even those of an encrypted backend. With --raw, it contains
+          the documents as they are stored. An encrypted one can then be imported only under the same key of a backend
+          with the same type and id, and needs its encryption key.
+
+          If functions cannot read a key, the command lists it and exits with 65. It exports the document as it is,
+          but without --raw, it leaves out encrypted documents that cannot be decrypted. With --raw, encrypted
+          documents are not checked if the backend has no encryption_keys, or names a file of keys that cannot be
+          used; the command says so. In the second case, the exit code is 78 if there are encrypted documents, even if
+          others are damaged. The export is complete in both cases.
+
+          With --folder, writes only the keys of a folder, with names relative to it. With --format, writes the values
+          of one environment, or of the global keys, for other programs: hiera is a data file of Hiera, in which
+          app1/url is called app1::url; json is an object; env has lines APP1_URL='...' for a shell, with names that
+          begin with --prefix. simpkv import cannot read these formats, which have no metadata. The command leaves out
+          and lists Sensitive values (unless --show-secrets is given), bytes, names that become equal, and variables
+          that change what a shell or another program does, such as PATH and GIT_SSH_COMMAND. It then exits with 65.
         TEXT
         EXAMPLES = {
           'simpkv export site.jsonl' => 'Everything',

@@ -14,10 +14,12 @@ module Simpkv
         ARGUMENTS = '[FILE]'
         DESCRIPTION = <<~TEXT
           Stores the keys of an export in the backend: all keys, the keys of one environment with -e, or the global
-          keys with -g. Without FILE, or with -, reads standard input into a temporary file first. Stores nothing of
-          an export that is truncated or changed. An encrypted backend encrypts the documents. With --raw, stores those
-          of an export that was made with --raw as they are; it must be of a backend with the same type and id. Checks
-          encrypted ones as simpkv export --raw does, with the same exit codes.
+          keys with -g. Without FILE, or with -, reads standard input into a temporary file first. If the export is
+          truncated or was changed, stores nothing. An encrypted backend encrypts the documents.
+
+          With --raw, stores the documents of an export that was made with --raw as they are. The export must come
+          from a backend with the same type and id. The command checks encrypted documents as simpkv export --raw
+          does, with the same exit codes.
 
           #{PROCEDURE}
         TEXT

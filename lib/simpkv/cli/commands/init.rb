@@ -15,21 +15,23 @@ module Simpkv
         SUMMARY = 'create the storage of a backend'
         ARGUMENTS = ''
         DESCRIPTION = <<~TEXT
-          Creates the storage that a backend needs before its first key. For files this is the folder; if root
-          creates it, it belongs to the user puppet, if that user exists. For a directory it is the schema and the
-          base entry with the entries above it, as far as they are missing. The identity of the backend seldom has
-          the rights: --as, --password-file and --uri choose another. On OpenLDAP the schema goes into cn=config,
-          which often only root can change over ldapi:///: use --uri ldapi:/// --local. If a right is missing, prints
-          how to do the step by hand.
+          Creates the storage that a backend needs before its first key. For files, this is the folder; if root
+          creates it, it belongs to the user puppet, if that user exists. For a directory, it is the schema, the base
+          entry and the entries above it, if they are missing. The bind DN of the backend seldom has the rights for
+          this: choose another one with --as, --password-file and --uri. On OpenLDAP the schema goes into cn=config,
+          which often only root can change over ldapi:///: use --uri ldapi:/// --local. If a right is missing, the
+          command prints how to do the step by hand.
 
-          In the backend of the estate, makes the estate as well: a marker in each of its folders, without which
-          Puppet's termini do not use them. An estate of an earlier version gets the markers that it lacks. If an
-          estate has lost a folder, or the identity cannot see it, names the folder and makes nothing; --incomplete
-          gives up what the folder held, and each exported document that the inventory names in vain.
+          In the backend of the estate, the command also creates the estate: a marker document in each of its folders,
+          without which Puppet's termini do not use them. An estate of an earlier version gets the markers that it
+          lacks. If a folder of the estate is lost, or the identity cannot see it, the command names the folder and
+          creates nothing. --incomplete accepts the loss of the folder's contents, and of exported documents that are
+          missing.
 
-          A new estate in an encrypted backend records the option encrypt: a process with another value, or without
-          keys, cannot use it then, and a plain document is an error. simpkv rekey records it for an estate that exists.
-          --unpin removes the record, so that one process after the other can get another value (docs/encryption.md).
+          In an encrypted backend, a new estate records the option encrypt. A process with another value, or without
+          keys, cannot use it then, and a plain document is an error. For an existing estate, simpkv rekey records the
+          option. --unpin removes the record, so that you can change the option of one process after the other
+          (docs/encryption.md).
         TEXT
         EXAMPLES = {
           'simpkv init' => 'Files',

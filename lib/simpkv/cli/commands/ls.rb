@@ -18,10 +18,10 @@ module Simpkv
         ARGUMENTS = '[FOLDER]'
         DESCRIPTION = <<~TEXT
           Prints the names of the keys and folders in a folder. A slash follows the name of a folder. Prints no
-          values, and no keys that have expired, unless --expired is given. Names keys that cannot be read on standard
-          error, and exits with 65 then. With -l, a header names the columns: the type of the value, the size of the
-          document in bytes, the number of metadata entries, the time of expiry if any of the keys has one, and the name.
-          With -l, names keys with corrupt documents as well. simpkv list does the same.
+          values, and no keys that have expired, unless --expired is given. With -l, a header names the columns: the
+          type of the value, the size of the document in bytes, the number of metadata entries, the expiry time if any
+          of the keys has one, and the name. If keys cannot be read, lists them on standard error and exits with 65;
+          with -l, this includes keys with corrupt documents. simpkv list is the same command.
         TEXT
         EXAMPLES = {
           'simpkv ls' => 'The environment production',

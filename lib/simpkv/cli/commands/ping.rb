@@ -12,22 +12,22 @@ module Simpkv
         SUMMARY = 'measure connections to the servers'
         ARGUMENTS = ''
         DESCRIPTION = <<~TEXT
-          Connects and binds to the server of each backend, asks for the base entry repeatedly, and prints how long that
-          takes, the product of the server, and the encryption of the connection. For files, prints how long it takes to
-          look up a key. Of a directory with several servers, also asks each server by itself, all at the same time.
-          Prints its state and the time of a read, and exits with 69 if a server is down. The backend that functions use
-          comes first; with -o json, the others are its member "others". With --backend, asks that one only. A backend
-          that cannot be used has an error, and its exit code is that of the command, the first one of several.
+          Connects and binds to the server of each backend, reads the base entry repeatedly, and prints how long that
+          takes, the product of the server, and the encryption of the connection. For files, prints how long it takes
+          to look up a key. If a directory has several servers, also contacts each server separately, prints its state
+          and the time of a read, and exits with 69 if a server is down.
 
-          A store in files whose folder is missing is an error, too (66): either nobody has stored a key there yet, and
-          simpkv init makes the folder, or its file system is not mounted. If another backend has an error as well, the
-          exit code is that of the other one.
+          The backend that functions use comes first; with -o json, the others are in the member "others". With
+          --backend, checks only that backend. If a backend cannot be used, prints its error, and exits with its exit
+          code, the first one of several. If the folder of a store in files is missing, the exit code is 66, unless
+          another backend has an error: either nobody has stored a key there yet, and simpkv init creates the folder,
+          or its file system is not mounted.
 
-          The base entry is hidden from an identity whose roles have rights on some folders only (simpkv access).
+          An identity whose roles have rights on some folders only (simpkv access) cannot see the base entry.
 
-          A process whose bind was refused does not use the password again for 10 s, and for longer each time, up to
-          60 s, unless the password file changes. A successful ping ends this wait in all processes: it updates the
-          ctime of the file if the user owns it, and changes neither its content nor its mtime.
+          After the server has refused a password, a process does not use it again for 10 s, and for longer each time,
+          up to 60 s, unless the password file changes. A successful ping ends this wait in all processes: it updates
+          the ctime of the file if the user owns it, and changes neither its content nor its mtime.
         TEXT
         EXAMPLES = {
           'simpkv ping' => 'All backends',

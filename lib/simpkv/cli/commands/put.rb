@@ -13,17 +13,20 @@ module Simpkv
         ARGUMENTS = 'KEY [VALUE]'
         DESCRIPTION = <<~TEXT
           Stores a value: the argument, the content of a file, or standard input, byte for byte. The value is text
-          unless an option says otherwise. Other users can see arguments in the list of processes, and the shell
-          keeps them in its history: give passwords on standard input, with --chomp if they end with a newline. Refuses
-          an empty file or standard input, which a failed command leaves: '' as VALUE stores an empty text.
-          With --sensitive, manifests get a Sensitive, which simpkv stores in the clear unless the backend encrypts it.
-          The new value of a key that is a Sensitive is one too, unless --no-sensitive is given.
-          The new metadata replace the stored metadata, unless --keep-metadata is given. With --history, or with the option
-          history of the backend, the replaced value becomes version -1 (simpkv log, simpkv restore); without, the new
-          document replaces the stored one with its earlier values and its time of expiry. With --expires-after, the key
-          is missing for all readers after that time. A put of an equal value renews the time if less than half of it is
-          left. With --unless-earlier, leaves a key that keeps an earlier value as it is, and exits with 75: of two
-          rotations that begin at the same time, one stores a value.
+          unless an option says otherwise. An empty file or standard input is an error, because it often comes from a
+          failed command; '' as VALUE stores an empty text.
+
+          Give passwords on standard input, with --chomp if they end with a newline: other users can see arguments in
+          the list of processes, and the shell keeps them in its history. With --sensitive, manifests get a Sensitive;
+          the store holds it in plain text unless the backend is encrypted. A key that holds a Sensitive stays
+          Sensitive, unless --no-sensitive is given.
+
+          The new metadata replace the stored ones, unless --keep-metadata is given. With --history, or the option
+          history of the backend, the replaced value becomes version -1 (simpkv log, simpkv restore). Otherwise, the
+          new value also removes earlier values and the expiry time. With --expires-after, the key expires after this
+          time. A put of an equal value renews the time if less than half of it is left. With --unless-earlier, the
+          command changes nothing and exits with 75 if the key has an earlier value: of two rotations that begin at
+          the same time, only one stores a value.
         TEXT
         EXAMPLES = {
           "simpkv put app1/owner 'the DBAs'" => 'Text',

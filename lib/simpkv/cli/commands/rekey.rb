@@ -20,16 +20,21 @@ module Simpkv
         SUMMARY = 'encrypt documents under the first key of the file of keys'
         ARGUMENTS = ''
         DESCRIPTION = <<~TEXT
-          Encrypts plain documents, and those of other keys, with the first key of the option encryption_keys: in all of
-          the backend, in one environment with -e, or the global keys with -g. With the option encrypt: sensitive, leaves
-          plain documents without a Sensitive plain. With encrypt: none, decrypts all documents. Compilers may read and
-          write meanwhile: replaces a document only if nobody has changed it since, and else looks at it again. Reads
-          all documents again at the end. Writes the names of changed keys into a journal. After a kill, --resume
-          continues. Exits with 65 if a document cannot be decrypted, also with --dry-run, and changes the others. If it
-          leaves none to change, records the option encrypt in the estate, if that is in this backend: a process with
-          another value cannot use it then. Once the estate records encrypt: all, a plain document of it is from a
-          program that does not encrypt: leaves it plain, names it, and exits with 65. Look at what it holds; then delete
-          it, or encrypt it with --accept-plain.
+          Encrypts documents with the first key of the option encryption_keys, if they are plain or encrypted with
+          another key: all documents of the backend, those of one environment with -e, or the global keys with -g.
+          With the option encrypt: sensitive, does not encrypt plain documents that hold no Sensitive. With encrypt:
+          none, decrypts all documents.
+
+          Compilers may read and write meanwhile: the command replaces a document only if nobody has changed it, and
+          otherwise reads it again. At the end, it reads all documents once more. It writes the names of changed keys
+          into a journal. After a kill, --resume continues. If a document cannot be decrypted, it changes the others
+          and exits with 65; so does --dry-run.
+
+          If no document is left to change, and the estate is in this backend, the command records the option encrypt
+          in the estate. Processes with another value then cannot use the estate. Once the estate records encrypt:
+          all, a plain document in it is an error: it comes from a program that does not encrypt. The command does not
+          encrypt it, but lists it and exits with 65. Look at the document, then delete it, or encrypt it with
+          --accept-plain.
         TEXT
         EXAMPLES = {
           'simpkv rekey --dry-run' => 'Count the documents of each key',

@@ -10,9 +10,9 @@ module Simpkv
         SECTION = :storage
         SUMMARY = 'ping, and print the counters of connections'
         DESCRIPTION = <<~TEXT
-          Does the same as ping with the backend that functions use, or with that of --backend, and prints the counters
-          of its connections: how many were opened, bound, failed and retried, and how long operations took. These are the counters of this process. Simpkv.stats returns those
-          of puppetserver.
+          Does the same as ping, for the backend that functions use or that of --backend, and prints the counters of
+          its connections: how many were opened, bound, failed and retried, and how long operations took. These are
+          the counters of this process. Simpkv.stats returns those of puppetserver.
         TEXT
         EXAMPLES = {
           'simpkv stats -o json' => 'For a program'

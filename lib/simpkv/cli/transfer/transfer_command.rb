@@ -16,15 +16,18 @@ module Simpkv
 
       # The common part of their DESCRIPTION.
       PROCEDURE = <<~TEXT
-        Reads both ends first. If a key of the target has a different document, stores nothing, unless --existing is
-        keep or replace. Stores nothing either if a name would be that of a key and of a folder. Writes each change into
-        a journal before it stores anything. The journal contains the replaced documents, those of an encrypted target
-        in plain text, and only its owner can read it. At the end, reads both ends again and compares them byte for
-        byte. After a kill, --resume continues. --rollback JOURNAL undoes all changes, except keys that were changed
-        since and new folders. If the target refuses capital letters, lists keys with such names and refuses to store
-        them, unless --capitals is skip or lower. Stores no empty folders. Stores documents that functions cannot read
-        as they are, names them, and exits with 65, also if all others are stored. Names each Sensitive that --existing
-        replace replaces by a plain value.
+        The command first reads the source and the target. It stores nothing if a key of the target has a different
+        document (--existing keep or replace accepts that), if a name would be both a key and a folder, or if the
+        target refuses names with capital letters (--capitals skip or lower accepts them). It does not store empty
+        folders.
+
+        Before each change, it writes the replaced document into a journal, which only its owner can read. The journal
+        is in plain text, even if the target is encrypted. --resume continues after a kill. --rollback JOURNAL undoes
+        all changes, except new folders, and keys that were changed since.
+
+        At the end, the command reads source and target again and compares them byte for byte. Documents that
+        functions cannot read are stored as they are and listed, and the exit code is 65. The command also lists each
+        Sensitive that --existing replace has replaced by a plain value.
       TEXT
 
       private
