@@ -1,8 +1,8 @@
 # @summary Installs simpkv, and writes its configuration
 #
 # Installs the gem or the packages of the distribution, and writes /etc/simpkv/simpkv.yaml, which the command, the
-# service and Puppet's termini read. Without options and sections, it leaves that file as it is. Functions work without
-# this class: their options are `simpkv::options` in Hiera, and so are those of this class, so that both have one store.
+# service and Puppet's termini read. Without options and sections, it does not change that file. Functions work without
+# this class. The class and the functions both use `simpkv::options` in Hiera, and so the same store.
 #
 # The class removes nothing that it does not manage: no keys, no files in /etc/simpkv, no versions of gems.
 #
@@ -27,8 +27,8 @@
 #   }
 #
 # @param options
-#   The options of the backends (docs/configuration.md). Hiera's `simpkv::options`, unless the class is declared with
-#   others. `backends` must be among them if the class writes the file.
+#   The options of the backends (docs/configuration.md). Default: `simpkv::options` in Hiera. To write the file, the
+#   class needs `backends`.
 # @param estate
 #   The section `estate`: exported resources, facts, nodes and reports.
 # @param access
@@ -36,22 +36,22 @@
 # @param server
 #   The section `server`: `simpkv serve`. `simpkv::server` runs it.
 # @param password_files
-#   The files that `admin_pw_file` and other options name, with their contents. In Hiera a Hash of texts, which becomes
-#   Sensitive. Neither a log nor a report shows the contents, but with `--debug` Puppet logs what Hiera finds.
+#   The files that `admin_pw_file` and other options name, with their contents. In Hiera, write a Hash of Strings; it
+#   becomes Sensitive. No log or report shows the contents, but with `--debug` Puppet logs the values that Hiera finds.
 # @param owner
 #   The owner of the files.
 # @param group
-#   The group of the files, which exists already. Its members can read them. Default: `puppet` with `puppetserver`, else
+#   The group of the files. It must exist. Its members can read them. Default: `puppet` with `puppetserver`, else
 #   `root`.
 # @param config_mode
 #   The mode of the file.
 # @param password_mode
 #   The mode of the files with passwords.
 # @param install_from
-#   `gem`: from a registry of gems, compiled on the machine. `distribution`: from packages of the system. `nothing`:
-#   something else installs simpkv.
+#   `gem`: installs the gem from a registry, and compiles it on the machine. `distribution`: installs packages of the
+#   system. `nothing`: installs nothing.
 # @param ensure
-#   The version, as `ensure` of the type `package` has it.
+#   The version, as for `ensure` of the type `package`.
 # @param packages
 #   With `distribution`: the packages of the gem and the command. Default: `simpkv`.
 # @param build_packages

@@ -2,16 +2,16 @@
 
 base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
 
-# @summary Stores a value if the stored one is the expected one
+# @summary Stores a value only if the stored value is the expected one
 #
 # If several catalogs expect the same value at the same moment, one of them stores its value, and the others return
-# false. This requires that all compilers write to the same server. 389 Directory Server has exceptions: if many clients
-# change one key at the same moment, occasionally two of them succeed. To create a key exactly once, use `undef` as the
-# expected value, or `simpkv::get_or_create`; for a key that does not expire, these have no exceptions. If the
-# connection is lost before the response arrives, and the value is stored, the call fails, because another client may
-# have stored it. For a plugin of a third-party type without `exchange`, the function reads the key before it stores it.
+# false. All compilers must write to the same server. On 389 Directory Server, if many clients change one key at the
+# same moment, occasionally two of them succeed. To create a key exactly once, use `undef` as the expected value, or
+# `simpkv::get_or_create`: for a key that does not expire, this is safe on all servers. If the connection is lost before
+# the response arrives, the call fails, even if the value is stored: another client may have stored it. With a
+# third-party plugin that has no `exchange`, the function reads the key and then stores it.
 #
-# A key that has expired counts as missing. Its value goes into the history of the new one.
+# An expired key counts as missing. Its value goes into the history of the new one.
 Puppet::Functions.create_function(:'simpkv::compare_and_put', TOPLEVEL_BINDING.eval(File.read(base), base)) do
   # @param key
   #   A path such as `cluster1/leader`, as for `simpkv::put`.
@@ -23,7 +23,7 @@ Puppet::Functions.create_function(:'simpkv::compare_and_put', TOPLEVEL_BINDING.e
   # @param metadata
   #   The metadata to store with the value, in place of the stored ones.
   # @param options
-  #   Merged over `simpkv::options` of Hiera.
+  #   Options of this call, which take precedence over `simpkv::options` of Hiera.
   # @option options [String] 'backend' The name of the entry of `backends` to use.
   # @option options [Hash] 'backends' Named backends, each a hash with `type`, `id` and the options of its type.
   # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
@@ -31,12 +31,12 @@ Puppet::Functions.create_function(:'simpkv::compare_and_put', TOPLEVEL_BINDING.e
   # @option options [Boolean] 'global' True: the key belongs to all environments. Default: false.
   # @option options [Variant[Integer,String]] 'expires_after' The time after which the stored value expires: seconds, or
   #   a number with `s`, `m`, `h`, `d` or `y`, such as `90d`. Default: it does not expire.
-  # @option options [Integer[0,100]] 'history' How many replaced values the key keeps, 1 at least after its value has
-  #   expired. Default: the option `history` of the backend.
-  # @option options [Enum[write,skip]] 'noop_writes' Writes on a node that runs in noop: `skip` logs a notice instead.
-  #   Default: write.
-  # @option options [Boolean] 'rich_data' True: a Timestamp, Regexp, SemVer and the like come back as the same
-  #   type. Default: false.
+  # @option options [Integer[0,100]] 'history' The number of earlier values that the key keeps, 1 at least after its
+  #   value has expired. Default: the option `history` of the backend.
+  # @option options [Enum[write,skip]] 'noop_writes' For a node that runs in noop mode: `write` stores the value,
+  #   `skip` logs a notice instead. Default: write.
+  # @option options [Boolean] 'rich_data' True: values such as Timestamp, Regexp and SemVer come back with their type.
+  #   Default: false.
   # @option options [Boolean] 'softfail' True: a failing backend causes a warning only. Default: false.
   # @return [Boolean] true if it stored the value; with `softfail`, `false` if the backend failed
   # @raise ArgumentError if the key or the configuration is invalid

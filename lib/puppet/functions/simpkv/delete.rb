@@ -9,14 +9,14 @@ Puppet::Functions.create_function(:'simpkv::delete', TOPLEVEL_BINDING.eval(File.
   # @param key
   #   The key, such as `app1/db/password`. A missing key counts as deleted; a folder is an error.
   # @param options
-  #   Merged over `simpkv::options` of Hiera.
+  #   Options of this call, which take precedence over `simpkv::options` of Hiera.
   # @option options [String] 'backend' The name of the entry of `backends` to use.
   # @option options [Hash] 'backends' Named backends, each a hash with `type`, `id` and the options of its type.
   # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
   #   with the longest name that the `app_id` starts with, else `default`.
   # @option options [Boolean] 'global' True: the key belongs to all environments. Default: false.
-  # @option options [Enum[write,skip]] 'noop_writes' Writes on a node that runs in noop: `skip` logs a notice instead.
-  #   Default: write.
+  # @option options [Enum[write,skip]] 'noop_writes' For a node that runs in noop mode: `write` deletes it,
+  #   `skip` logs a notice instead. Default: write.
   # @option options [Boolean] 'softfail' True: a failing backend causes a warning only. Default: false.
   # @return [Boolean] `true`; with `softfail`, `false` if the backend failed
   # @raise ArgumentError if the key or the configuration is invalid

@@ -8,14 +8,14 @@ Puppet::Functions.create_function(:'simpkv::get', TOPLEVEL_BINDING.eval(File.rea
   #   A path such as `app1/db/password`, as given to `simpkv::put`. A missing key is an error, unless the options have
   #   a `default`.
   # @param options
-  #   Merged over `simpkv::options` of Hiera.
+  #   Options of this call, which take precedence over `simpkv::options` of Hiera.
   # @option options [String] 'backend' The name of the entry of `backends` to use.
   # @option options [Hash] 'backends' Named backends, each a hash with `type`, `id` and the options of its type.
   # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
   #   with the longest name that the `app_id` starts with, else `default`.
   # @option options [Boolean] 'global' True: the key belongs to all environments. Default: false.
-  # @option options [Enum[absent,warn,return]] 'expired' How to take a key that has expired: `absent` takes it for a
-  #   missing one, `return` for any other, and `warn` does that with a warning. Default: absent.
+  # @option options [Enum[absent,warn,return]] 'expired' What to do with an expired key: `absent` treats it as
+  #   missing, `return` returns it, `warn` returns it with a warning. Default: absent.
   # @option options [Any] 'default' The value to return for a missing key, which may be `undef`. It has an effect in the
   #   options of the call only, not in Hiera. A failing backend is still an error.
   # @option options [Boolean] 'sensitive' True: values are Sensitive, including a `default` other than `undef`.

@@ -4,17 +4,17 @@ base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__F
 
 # @summary Reads a key, and creates it if it is missing or has expired
 #
-# If several catalogs do this at the same moment, on several compilers, simpkv stores the first one's value, and all of
-# them return it. In a replicated directory this requires that all compilers write to the same server: name it in
-# `write_uri`. The function reads from that server only if `ldap_uri` has no such key. If `ldap_uri` has the key, it
-# returns that entry, as `simpkv::get` does. For a plugin of a third-party type without `put_new`, the function reads
-# the key before it stores it; of two catalogs that do so at the same moment, the last value stays.
+# If several catalogs do this at the same moment, even on several compilers, simpkv stores the value of the first one,
+# and all of them return it. With a replicated directory, set `write_uri` to the same server on all compilers. If a
+# server of `ldap_uri` has the key, the function returns that entry, as `simpkv::get` does; otherwise it asks the server
+# of `write_uri`. With a third-party plugin that has no `put_new`, the function reads the key and then stores it: if two
+# catalogs do so at the same moment, the last value stays.
 #
-# A value that was stored with `expires_after` is replaced when it has expired. Of all catalogs that find it so, one
-# stores its value, and all return that. The old value stays in the history: `simpkv::get` returns it with the option
-# `version` -1. The function does not renew a value that has not expired. 389 Directory Server has an exception, as for
-# `simpkv::compare_and_put`: occasionally two catalogs replace an expired value at the same moment. Then one of them
-# returns a value that is not stored, until its next run.
+# A value that was stored with `expires_after` is replaced when it has expired. If several catalogs find it expired, one
+# stores its value, and all return that value. The old value stays in the history: `simpkv::get` returns it with the
+# option `version` -1. The function does not renew a value that has not expired. On 389 Directory Server there is an
+# exception, as for `simpkv::compare_and_put`: occasionally two catalogs replace an expired value at the same moment.
+# Then one of them returns a value that is not stored, until its next run.
 Puppet::Functions.create_function(:'simpkv::get_or_create', TOPLEVEL_BINDING.eval(File.read(base), base)) do
   # Makes the value only if the key is missing or has expired.
   #
@@ -23,7 +23,7 @@ Puppet::Functions.create_function(:'simpkv::get_or_create', TOPLEVEL_BINDING.eva
   # @param metadata
   #   The metadata to store with the value.
   # @param options
-  #   Merged over `simpkv::options` of Hiera.
+  #   Options of this call, which take precedence over `simpkv::options` of Hiera.
   # @option options [String] 'backend' The name of the entry of `backends` to use.
   # @option options [Hash] 'backends' Named backends, each a hash with `type`, `id` and the options of its type.
   # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
@@ -31,13 +31,14 @@ Puppet::Functions.create_function(:'simpkv::get_or_create', TOPLEVEL_BINDING.eva
   # @option options [Boolean] 'global' True: the key belongs to all environments. Default: false.
   # @option options [Variant[Integer,String]] 'expires_after' The time after which the stored value expires: seconds, or
   #   a number with `s`, `m`, `h`, `d` or `y`, such as `90d`. Default: it does not expire.
-  # @option options [Integer[0,100]] 'history' How many replaced values the key keeps, 1 at least after its value has
-  #   expired. Default: the option `history` of the backend.
-  # @option options [Enum[write,skip]] 'noop_writes' Writes on a node that runs in noop: `skip` logs a notice instead.
-  #   For a missing key the function then returns the value that it would have stored, and does not remember it: a
-  #   second call for the key in the same catalog makes another value, and `simpkv::get` fails for it. Default: write.
-  # @option options [Boolean] 'rich_data' True: a Timestamp, Regexp, SemVer and the like come back as the same
-  #   type. Default: false.
+  # @option options [Integer[0,100]] 'history' The number of earlier values that the key keeps, 1 at least after its
+  #   value has expired. Default: the option `history` of the backend.
+  # @option options [Enum[write,skip]] 'noop_writes' For a node that runs in noop mode: `write` stores the value,
+  #   `skip` logs a notice instead. For a missing key the function then returns the value that it would have stored,
+  #   and does not remember it: a second call for the key in the same catalog makes another value, and `simpkv::get`
+  #   fails for it. Default: write.
+  # @option options [Boolean] 'rich_data' True: values such as Timestamp, Regexp and SemVer come back with their type.
+  #   Default: false.
   # @option options [Boolean] 'sensitive' True: values are Sensitive. Default: false.
   # @option options [Boolean] 'softfail' True: a failing backend causes a warning only. Default: false.
   # @param block
@@ -74,7 +75,7 @@ Puppet::Functions.create_function(:'simpkv::get_or_create', TOPLEVEL_BINDING.eva
   # @param metadata
   #   The metadata to store with the value.
   # @param options
-  #   Merged over `simpkv::options` of Hiera, as above.
+  #   Options of this call, as above.
   # @return [Optional[Struct[{value => Any, Optional[metadata] => Hash}]]] the stored value and
   #   metadata
   # @raise ArgumentError if the key or the configuration is invalid

@@ -4,8 +4,8 @@
 #
 # A backend of Hiera 5, for hiera.yaml: `lookup_key: simpkv::lookup_key`. Manifests do not call it.
 #
-# It does not use `simpkv::options`, which may come from the same hierarchy, and finds no key of `simpkv::`. Each
-# catalog reads a folder once, however many keys it looks up there.
+# It does not use `simpkv::options`, because Hiera itself may have to look it up, and never finds keys that begin with
+# `simpkv::`. Each catalog reads a folder once, however many keys it looks up there.
 Puppet::Functions.create_function(:'simpkv::lookup_key', Puppet::Functions::InternalFunction) do
   # @param key
   #   The key to look up, such as `profile::db::password`.

@@ -17,7 +17,7 @@ Puppet::Functions.create_function(:'simpkv::put', TOPLEVEL_BINDING.eval(File.rea
   # @param metadata
   #   Information about the value, for its readers: any hash of such values.
   # @param options
-  #   Merged over `simpkv::options` of Hiera.
+  #   Options of this call, which take precedence over `simpkv::options` of Hiera.
   # @option options [String] 'backend' The name of the entry of `backends` to use.
   # @option options [Hash] 'backends' Named backends, each a hash with `type`, `id` and the options of its type.
   # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
@@ -25,12 +25,12 @@ Puppet::Functions.create_function(:'simpkv::put', TOPLEVEL_BINDING.eval(File.rea
   # @option options [Boolean] 'global' True: the key belongs to all environments. Default: false.
   # @option options [Variant[Integer,String]] 'expires_after' The time after which the value expires: seconds, or a
   #   number with `s`, `m`, `h`, `d` or `y`, such as `90d`. Default: it does not expire.
-  # @option options [Integer[0,100]] 'history' How many replaced values the key keeps. Default: the option `history` of
-  #   the backend.
-  # @option options [Enum[write,skip]] 'noop_writes' Writes on a node that runs in noop: `skip` logs a notice instead.
-  #   Default: write.
-  # @option options [Boolean] 'rich_data' True: a Timestamp, Regexp, SemVer and the like come back as the same
-  #   type. Default: false.
+  # @option options [Integer[0,100]] 'history' The number of earlier values that the key keeps. Default: the option
+  #   `history` of the backend.
+  # @option options [Enum[write,skip]] 'noop_writes' For a node that runs in noop mode: `write` stores the value,
+  #   `skip` logs a notice instead. Default: write.
+  # @option options [Boolean] 'rich_data' True: values such as Timestamp, Regexp and SemVer come back with their type.
+  #   Default: false.
   # @option options [Boolean] 'softfail' True: a failing backend causes a warning only. Default: false.
   # @return [Boolean] `true`; with `softfail`, `false` if the backend failed
   # @raise ArgumentError if the key or the configuration is invalid

@@ -11,7 +11,7 @@ Puppet::Functions.create_function(:'simpkv::put_many', TOPLEVEL_BINDING.eval(Fil
   #   By key, a hash with `value` and optional `metadata`, as `simpkv::get_many` returns them in `keys`. If a value has
   #   a type that cannot be stored, or two spellings name one key, the function stores nothing.
   # @param options
-  #   Merged over `simpkv::options` of Hiera.
+  #   Options of this call, which take precedence over `simpkv::options` of Hiera.
   # @option options [String] 'backend' The name of the entry of `backends` to use.
   # @option options [Hash] 'backends' Named backends, each a hash with `type`, `id` and the options of its type.
   # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
@@ -19,14 +19,14 @@ Puppet::Functions.create_function(:'simpkv::put_many', TOPLEVEL_BINDING.eval(Fil
   # @option options [Boolean] 'global' True: the keys belong to all environments. Default: false.
   # @option options [Variant[Integer,String]] 'expires_after' The time after which the values expire: seconds, or a
   #   number with `s`, `m`, `h`, `d` or `y`, such as `90d`. Default: they do not expire.
-  # @option options [Integer[0,100]] 'history' How many replaced values each key keeps. Default: the option `history` of
-  #   the backend.
+  # @option options [Integer[0,100]] 'history' The number of earlier values that each key keeps. Default: the option
+  #   `history` of the backend.
   # @option options [Enum[fail,return]] 'errors' How to report keys that were not stored: `fail` fails the call and
   #   names them, `return` returns their errors. Default: fail.
-  # @option options [Enum[write,skip]] 'noop_writes' Writes on a node that runs in noop: `skip` logs a notice instead.
-  #   Default: write.
-  # @option options [Boolean] 'rich_data' True: a Timestamp, Regexp, SemVer and the like come back as the same
-  #   type. Default: false.
+  # @option options [Enum[write,skip]] 'noop_writes' For a node that runs in noop mode: `write` stores the value,
+  #   `skip` logs a notice instead. Default: write.
+  # @option options [Boolean] 'rich_data' True: values such as Timestamp, Regexp and SemVer come back with their type.
+  #   Default: false.
   # @option options [Boolean] 'softfail' True: a failing backend causes a warning only. Default: false.
   # @return [Optional[Struct[{stored => Array[String], errors => Hash[String, String]}]]] the keys that have their
   #   values now, and by key the reason why a key was not stored, empty unless the option `errors` is `return`. With

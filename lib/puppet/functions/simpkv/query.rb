@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# @summary Answers a question about nodes, facts, resources and reports, in the query language of PuppetDB
+# @summary Queries nodes, facts, resources and reports, in the query language of PuppetDB
 #
-# It needs what `simpkv::query_nodes` needs, and no options. `puppet apply` and Bolt answer from an index on this
-# machine, with the gem `simpkv-server`; the first query makes the index. In puppetserver, and with the option
-# `query_uri` of `estate`, the service `simpkv serve` answers. The estate has the nodes of all environments: a query
-# that must not mix them has a condition on the environment. Secrets are not in the index.
+# It has the same requirements as `simpkv::query_nodes`. With `puppet apply` and Bolt, it reads an index on this
+# machine, which needs the gem `simpkv-server`; the first query creates the index. In puppetserver, and with the option
+# `query_uri` of `estate`, it asks the service `simpkv serve`. The index has the nodes of all environments: to select
+# one, add a condition on the environment. Secrets are not in the index.
 Puppet::Functions.create_function(:'simpkv::query', Puppet::Functions::InternalFunction) do
   # @param query
   #   PQL, or an AST as nested Arrays, as PuppetDB documents them.
