@@ -62,11 +62,13 @@ module Simpkv
         def resource(payload)
           reference(payload)
           payload.flag('exported')
-          payload.object('parameters')
+          parameters = payload.object('parameters')
+          secret = payload.texts('sensitive_parameters')
           payload.texts('tags')
           payload.text('file', null: true)
           payload.integer('line', null: true)
-          payload.data
+          # PuppetDB's terminus sends no Sensitive. Others may send it in plain text, as Puppet's catalogs have it.
+          payload.data.merge('parameters' => parameters.reject { |name, _| secret.include?(name) })
         end
 
         # @return [Hash, nil] nil for an edge that Puppet's catalogs do not have
