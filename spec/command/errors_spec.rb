@@ -102,7 +102,7 @@ RSpec.describe 'simpkv' do
       'a tab indents' => "\tpl4nted" }.each do |what, text|
       it "refuses YAML in which #{what}, and quotes nothing" do
         code, line = failure('ls', '--config', write('wrong.yaml', text))
-        expect([code, line]).to match([78, /wrong\.yaml: it (is neither YAML nor JSON|has a date, a symbol)/])
+        expect([code, line]).to match([78, /wrong\.yaml: it (is neither YAML nor JSON|has a date, a symbol|has a tag)/])
         expect(line).not_to include('pl4nted')
       end
     end

@@ -85,6 +85,16 @@ RSpec.describe Simpkv::SiteFile do
       end
     end
 
+    # The second section used to replace the first one, with its rights and revocation lists.
+    it 'refuses a name that is there twice, except in a file of Hiera' do
+      twice = "backends: {}\nserver: {tls_crl: /a}\nserver: {bind: []}\n"
+      file = write(default, twice)
+      expect { described_class.read(file) }
+        .to raise_error(Simpkv::ConfigError, /\A#{file}: it has the same name twice in the Hash in line 1\z/)
+      hiera = "a: 1\na: 2\nsimpkv::options: {backends: {}}\n"
+      expect(described_class.read(write(default, hiera))).to eq('backends' => {})
+    end
+
     it 'names the file and the line of a mistake, and quotes nothing' do
       file = write(default, "backends:\n  pl4nted: [\n")
       expect { described_class.read(file) }

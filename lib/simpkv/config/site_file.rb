@@ -15,6 +15,10 @@ module Simpkv
     # The sections, which are no options of functions.
     SECTIONS = %w[estate access server].freeze
 
+    # The key of the options in a file of Hiera.
+    HIERA = 'simpkv::options'
+    private_constant :HIERA
+
     class << self
       # Finds the file: the one that SIMPKV_CONFIG names, else {DEFAULT} if it exists, else `simpkv.yaml` in a folder of
       # Puppet's configuration.
@@ -63,7 +67,8 @@ module Simpkv
       # @raise [ConfigError] as {read}
       def parse(text, title)
         require 'simpkv/document/plain_yaml'
-        options_in(PlainYaml.parse(text))
+        # A section that is there twice would lose options that protect something. Hiera reads its files otherwise.
+        options_in(PlainYaml.parse(text, strict: !text.include?(HIERA)))
       rescue MalformedError, ConfigError => e
         raise ConfigError.new(e.message).naming(title), cause: nil
       end
@@ -82,12 +87,12 @@ module Simpkv
       end
 
       def options_in(data)
-        nested = data.is_a?(Hash) && data.key?('simpkv::options')
-        data = data['simpkv::options'] if nested
+        nested = data.is_a?(Hash) && data.key?(HIERA)
+        data = data[HIERA] if nested
         raise ConfigError, 'expected the options of simpkv, a Hash' unless data.is_a?(Hash)
         return data if nested || data.key?('backends')
 
-        raise ConfigError, "there is neither 'simpkv::options' nor 'backends' in this file, so it does not say where " \
+        raise ConfigError, "there is neither '#{HIERA}' nor 'backends' in this file, so it does not say where " \
                            'keys are'
       end
     end
