@@ -45,10 +45,10 @@ module Simpkv
       # @param folder [Array<String>] the names of a folder below the estate's
       # @return [MissingError] it has no marker
       def self.marker(*folder)
-        new("there is no marker in '#{[FOLDER, *folder].join('/')}': the folder is missing, or hidden from this " \
-            'identity, or other processes keep the estate in another place (id, root_path, base_dn, layout). Restore ' \
-            'it, or correct the rights or options. For a new estate, or one of an earlier version, run ' \
-            "'simpkv init'")
+        new("there is no marker in '#{[FOLDER, *folder].join('/')}'. If this site has no estate yet, or one of an " \
+            "earlier version, run 'simpkv init'. Otherwise the folder is missing: restore it. Or it is hidden from " \
+            'this identity: correct the rights. Or other processes keep the estate in another place (id, root_path, ' \
+            'base_dn, layout): correct the options')
       end
     end
 

@@ -78,9 +78,9 @@ RSpec.describe 'simpkv' do
     end
 
     it 'states the number of arguments' do
-      expect(failure('get')).to match([64, /simpkv get takes KEY, not 0 of them/])
-      expect(failure('get', 'a', 'b')).to match([64, /simpkv get takes KEY, not 2 of them/])
-      expect(failure('cas', 'a', 'b', 'c')).to match([64, /takes KEY \[VALUE\] \(--expect OLD .*, not 3 of them/])
+      expect(failure('get')).to match([64, /simpkv get takes KEY, but 0 given/])
+      expect(failure('get', 'a', 'b')).to match([64, /simpkv get takes KEY, but 2 given/])
+      expect(failure('cas', 'a', 'b', 'c')).to match([64, /takes KEY \[VALUE\] \(--expect OLD .*, but 3 given/])
       expect(failure('rm')).to match([64, /which keys\?/])
       expect(failure('put', 'a')).to match([64, /VALUE or --file/])
       expect(failure('put', 'a', 'x', '--file', 'y')).to match([64, /VALUE or --file/])

@@ -185,7 +185,7 @@ module Simpkv
         return if operands.length >= kinds.count(:req) && (operands.length <= kinds.length || kinds.include?(:rest))
 
         wanted = self.class::ARGUMENTS.empty? ? 'no arguments' : self.class::ARGUMENTS
-        raise Failure.new("simpkv #{self.class.title} takes #{wanted}, not #{operands.length} of them " \
+        raise Failure.new("simpkv #{self.class.title} takes #{wanted}, but #{operands.length} given " \
                           "(simpkv #{self.class.title} --help)", Failure::USAGE)
       end
 
@@ -219,7 +219,7 @@ module Simpkv
 
         others = about(named_environment) { from.environments }
         raise Failure.new("#{from.title}: there is no environment '#{named_environment}'" \
-                          "#{others.empty? ? ', nor any other' : ": there are #{others.join(', ')}"}", Failure::NO_INPUT)
+                          "#{others.empty? ? ', nor any other' : ", only #{others.join(', ')}"}", Failure::NO_INPUT)
       end
 
       # @param from [ChosenBackend]

@@ -55,7 +55,7 @@ RSpec.shared_examples 'ls, tree, exists, find and explain' do
      %w[rm -ry app1], %w[export], %w[export out.jsonl], %w[copy default default2]].each do |arguments|
       outcome = simpkv(*arguments, '-e', 'prodction')
       expect([arguments, *outcome.to_a])
-        .to match([arguments, '', /there is no environment 'prodction': there are dev, production$/, 66])
+        .to match([arguments, '', /there is no environment 'prodction', only dev, production$/, 66])
     end
     expect(simpkv('rm', '-f', '-e', 'prodction', 'token').to_a).to eq(['', '', 0])
     expect(Dir.children(folder)).not_to include('out.jsonl')

@@ -28,7 +28,7 @@ module Simpkv
           check_key(new_key)
           from = existing(key)
           to = backend.path(new_key)
-          raise Failure.new("'#{key}' and '#{new_key}' are one key", Failure::USAGE) if from == to
+          raise Failure.new("'#{key}' and '#{new_key}' are the same key", Failure::USAGE) if from == to
 
           document = about(key) { reading.get(from, latest: true) }
           about(new_key) { add(to, document) }

@@ -17,14 +17,14 @@ module Simpkv
           SUMMARY = 'bring users, roles and rights to what is declared'
           ARGUMENTS = '[FILE]'
           DESCRIPTION = <<~TEXT
-            Stores the users, roles and bindings of a file, in YAML or JSON, and brings the directory to what is
-            declared. Prints a line for each change. Without FILE, brings the directory to what is declared in the
-            store. What the file lacks stays declared, except with --prune.
+            Stores the declarations of a file (users, roles and bindings, in YAML or JSON), and changes the
+            directory accordingly. Prints a line for each change. Without FILE, uses the declarations in the store.
+            Declarations that the file lacks stay, except with --prune.
 
-            Can be repeated: a second apply changes nothing, and one after a crash does the rest. Exits with 2, and
-            changes nothing, if an entry of a user or role is another one than simpkv has made, or if the directory is
-            another one than at the first apply. With --watch, applies again and again until it is stopped, and reads
-            the file each time; after a failure it waits longer each time.
+            You can repeat the command: a second apply changes nothing, and one after a crash does the rest. It
+            exits with 2, and changes nothing, if somebody else has made the entry of a user or role, or if the
+            directory is another one than at the first apply. With --watch, it applies again and again until it is
+            stopped, and reads the file each time. After a failure it waits longer each time.
           TEXT
           EXAMPLES = {
             'simpkv access apply access.yaml' => 'Once',

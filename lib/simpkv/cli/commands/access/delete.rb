@@ -14,11 +14,11 @@ module Simpkv
           SUMMARY = 'delete declared users, roles and bindings'
           ARGUMENTS = '[OBJECT...]'
           DESCRIPTION = <<~TEXT
-            Deletes users, roles and bindings, such as user/compiler-dev, from the store and from the directory. An
-            OBJECT is user/NAME, role/NAME or binding/NAME. With --all, deletes all that are declared. Then brings the directory to what is left, as simpkv access apply
-            does. Deletes only what simpkv has made: a role that existed before keeps its entry, its rights and the
-            members that no binding has added. Exits with 2, and changes nothing, where apply would, and if a binding
-            that stays names the user or role; with 66 if one of them is not declared.
+            Deletes declared users, roles and bindings from the store, and changes the directory accordingly, as
+            simpkv access apply does. An OBJECT is user/NAME, role/NAME or binding/NAME. --all deletes all of them.
+            The command deletes only what simpkv has made: a role that existed before keeps its entry, its rights
+            and the members that no binding has added. It exits with 2, and changes nothing, where apply would, or
+            if a remaining binding names the user or role. It exits with 66 if an object is not declared.
           TEXT
           EXAMPLES = {
             'simpkv access delete binding/dev role/dev-writers' => 'A binding and its role',

@@ -12,14 +12,16 @@ module Simpkv
           SUMMARY = 'show the state of users, roles and bindings'
           DESCRIPTION = <<~TEXT
             Shows the state of each declared user, role and binding, and what somebody has changed by hand in the
-            directory: a role is existing if its entry was there before it was declared, and an entry is foreign if
-            simpkv has not made it. With --verify, also binds as each user whose password can be read here, and tries
-            each right: for that, it puts a key simpkv-probe-... into each folder of the user's roles, and into up to
-            ten of other roles, and deletes it. It also tries to add an entry there that simpkv does not make, and names
-            those that others have made, with the command that deletes each (with ldapsearch).
+            directory. A role is "existing" if its entry was there before it was declared. An entry is "foreign" if
+            somebody else has made it.
 
-            Exits with 1 if something differs from what is declared, which simpkv access apply mends, or if there are
-            such entries. Members that no binding has are such a difference; apply removes them only with
+            With --verify, also binds as each user whose password can be read here, and tries each right: it puts a
+            key simpkv-probe-... into each folder of the user's roles, and into up to ten folders of other roles,
+            and deletes it. It also tries to add an entry of a kind that simpkv does not make, and lists such
+            entries of others, with the command that deletes each (with ldapsearch).
+
+            Exits with 1 if something differs from the declarations, which simpkv access apply corrects, or if there
+            are foreign entries. A member that no binding names is such a difference; apply removes it only with
             undeclared_members: remove. Exits with 2 if apply would refuse.
           TEXT
           EXAMPLES = {

@@ -12,10 +12,10 @@ module Simpkv
           SUMMARY = 'remove all that nodes without recent runs left in the store'
           ARGUMENTS = ''
           DESCRIPTION = <<~TEXT
-            Deactivates the nodes that have had no run for the time of the option node_ttl, as simpkv node deactivate
-            does. Checks each node again before it removes anything, so that a node stays that runs meanwhile. Declared
-            records stay. Prints the names of the nodes. Then deletes the reports of all nodes that are older than the
-            option report_ttl says. Exits with 78 if neither option is set: nothing expires then.
+            Deactivates the nodes that have had no run for the time of the option node_ttl, as simpkv node
+            deactivate does. Checks each node again before it removes anything, so a node that runs meanwhile stays.
+            Declared records stay. Prints the names of the nodes. Then deletes the reports of all nodes that are
+            older than the option report_ttl. Exits with 78 if neither option is set, because nothing expires then.
           TEXT
           EXAMPLES = {
             'simpkv node expire --dry-run' => 'The nodes that would be removed',

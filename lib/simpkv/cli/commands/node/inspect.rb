@@ -18,17 +18,18 @@ module Simpkv
           NODES_IN = %w[facts].freeze
           DESCRIPTION = <<~TEXT
             Applies the inspection rules to a node as the compiler does, and prints the rules that matched and the
-            effective record: environment, classes, parameters and more. Takes the facts that the last run of the node
-            has stored, or those of a file. Changes nothing, and carries out no action of the site. With --explain,
-            prints for each rule whether it matched, which condition did not hold and its values, and what each action
-            changed. With --save, stores the outcome, and the record of a node that is discovered, as the compiler
-            does.
+            effective record: environment, classes, parameters and more. Uses the facts that the last run of the
+            node has stored, or those of a file. Changes nothing, and does not run actions of the site. With
+            --explain, prints for each rule whether it matched, which condition was false and its values, and what
+            each action changed. With --save, stores the outcome, and the record of a discovered node, as the
+            compiler does.
 
             Prints [redacted] for the secrets of facts and records: members with a name such as db_password. If the
-            option mask_secrets is never, rules may have copied secrets to other members, so it prints [redacted] for
-            all values of the effective record and of the explanation. --show-secrets prints these values. It never
-            prints values that a sensitive rule has set. Of such a rule it prints only whether it matched. Exits with 1
-            if a rule refuses the node, with 65 if a rule cannot be applied, and with 66 if there are no facts.
+            option mask_secrets is never, rules may have copied secrets to other members, so it prints [redacted]
+            for all values of the effective record and of the explanation. --show-secrets prints these values. Of a
+            sensitive rule, it prints only whether it matched, and never the values that the rule has set. Exits
+            with 1 if a rule refuses the node, with 65 if a rule cannot be applied, and with 66 if there are no
+            facts.
           TEXT
           EXAMPLES = {
             'simpkv node inspect web1' => 'With the facts of its last run',
