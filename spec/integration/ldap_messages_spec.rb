@@ -179,5 +179,15 @@ Directories.each_server do |server, tags|
       expect(world.call('simpkv::get', 'k', options.merge('softfail' => true))).to be_nil
       expect(world.warnings).to match([/Plugin could not access .*ldapsearch/])
     end
+
+    # The server is not to blame: the message ended with a command that asks it.
+    it 'refuses to replace an encrypted document without the keys, and names their option last' do
+      store.put('environments/production/k', '{"value":"eyJ","encoding":"jwe"}')
+      options = { 'backends' => { 'default' => directory.options('type' => 'ldap', 'id' => id) } }
+      expect { world.call('simpkv::put', 'k', 'new', {}, options) }.to raise_error(RuntimeError) { |error|
+        expect(error.message).to match(/it is encrypted: set 'encryption_keys' of the backend/)
+        expect(error.message).not_to match(/ldapsearch/)
+      }
+    end
   end
 end

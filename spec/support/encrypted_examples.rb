@@ -151,7 +151,8 @@ RSpec.shared_examples 'an encrypted store' do
     damaged = raw.sub('"jwe"', '"jwf"')
     below.put('globals/damaged', damaged, keep_encrypted: false)
     refused = [Simpkv::DeniedError, /globals.k' failed: it is encrypted: set 'encryption_keys' of the backend/]
-    expect { below.put('globals/k', document(2)) }.to raise_error(*refused)
+    expect { below.put('globals/k', document(2)) }
+      .to raise_error(*refused) { |error| expect(error.fault).to be(:encryption_keys) }
     expect { below.put('globals/k', document(2), condition: :expect, expect: raw) }.to raise_error(*refused)
     outcomes = below.put_many(%w[k damaged new].to_h { |name| ["globals/#{name}", document(2)] })
     expect(outcomes.transform_values(&:class))

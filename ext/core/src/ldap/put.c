@@ -159,9 +159,10 @@ static void take_present(skv_ldap_call *call, skv_put_state *put, const skv_ldap
         return;
     else if (call->reply->number == 1)
         call->reply->number = call->in_doubt;
-    else if (skv_is_kept_encrypted(args, stored->bv_val, stored->bv_len))
+    else if (skv_is_kept_encrypted(args, stored->bv_val, stored->bv_len)) {
         skv_ldap_refuse(call, SKV_DENIED, SKV_KEPT_ENCRYPTED);
-    else if (skv_ldap_was_changed_in_doubt(call, &put->versions))
+        skv_blame(call->reply, SKV_FAULT_ENCRYPTION_KEYS);
+    } else if (skv_ldap_was_changed_in_doubt(call, &put->versions))
         skv_ldap_refuse_in_doubt(call);
     else
         plan_replacement(call, put, stored);
