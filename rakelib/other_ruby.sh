@@ -18,9 +18,8 @@ if [ "$1" = --inside ]; then
     make -C /work/ext/core "-j$(nproc)" CFLAGS='-O1 -fPIC'
   else
     mkdir /work/tmp/other_ruby
-    # Experimental has two Rubies; the newest one is the one to try.
-    for newest in /usr/bin/ruby[0-9]*; do :; done
-    ln -sf "$newest" /usr/bin/ruby
+    # Beside it, experimental has the Ruby of unstable.
+    [ ! -e /usr/bin/ruby3.4 ] || ln -sf ruby3.4 /usr/bin/ruby
     (cd /work/tmp/other_ruby && ruby /work/ext/simpkv/extconf.rb && make "-j$(nproc)" CFLAGS='-O1 -fPIC')
     cp /work/tmp/other_ruby/simpkv_ext.so /work/lib/simpkv/
     export SIMPKV_NATIVE=cext

@@ -54,6 +54,7 @@ RSpec.describe 'The rights of callers' do
       sites = [{ 'Origin' => 'https://evil.example' }, { 'Origin' => 'null' }, { 'Sec-Fetch-Site' => 'cross-site' },
                { 'Sec-Fetch-Site' => 'same-site' }]
       sites.each { |headers| expect(writer.put('/v1/keys/a', { 'value' => 1 }, headers).status).to eq(403) }
+      expect(writer.get('/v1/keys/a', 'Sec-Fetch-Site' => 'cross-site').status).to eq(403)
       expect(writer.get('/v1/keys/a').status).to eq(404)
       expect(writer.put('/v1/keys/a', { 'value' => 1 }, 'Origin' => own, 'Sec-Fetch-Site' => 'same-origin').status)
         .to eq(201)

@@ -164,7 +164,7 @@ static void interrupted_records_are_written_once_by_a_repetition(void)
 
 /* A caller repeats an interrupted batch for the rest of its records. Each repetition used to read them again and to
  * write none, if the reads took longer than the time between two interrupts. On a slow machine the call may not wait
- * for the responses to its writes, which are in doubt then, or now and then not even for those to its reads. */
+ * for the responses to its writes, which are in doubt then. It may even have read nothing yet. */
 static void an_interrupted_batch_writes_what_it_has_read(void)
 {
     skv_cancel *cancel = skv_cancel_new();

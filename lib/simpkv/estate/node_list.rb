@@ -25,11 +25,13 @@ module Simpkv
         @errors = {}
       end
 
-      # @param text [String] see {NodeFilter}
-      # @return [NodeFilter]
-      # @raise [InvalidError]
-      def filter(text)
-        NodeFilter.new(text, MEMBERS, @estate.options['indexed_facts'], @estate.case_sensitive?)
+      # @param texts [Array<String>] see {NodeFilter}
+      # @return [Array<NodeFilter>]
+      # @raise [InvalidError] one of them is wrong, or they need too much time
+      def filters(texts)
+        NodeFilter.limited do
+          texts.map { |text| NodeFilter.new(text, MEMBERS, @estate.options['indexed_facts'], @estate.case_sensitive?) }
+        end
       end
 
       # @param filters [Array<NodeFilter>] each must match

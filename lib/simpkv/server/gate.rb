@@ -122,7 +122,8 @@ module Simpkv
                                'character, or is not UTF-8')
       end
 
-      # A page of another site that leads a name of its own to a loopback port would be one of this service.
+      # Another site can let its host name point to a loopback address. To a browser, its pages and this service are
+      # the same site then.
       def check_host(env)
         return if env['HTTP_HOST'].to_s.match?(LOCAL_HOSTS)
 

@@ -15,12 +15,13 @@ module Simpkv
           environment, the time of the last run in UTC, its status, and the numbers of changes and failures. A node
           without a report has a dash for what only a report tells. A node that has had no run for the time of the
           option node_ttl is marked as expired. For programs (--output), each node also has noop, expired and the
-          facts of the option indexed_facts.
+          facts of the option indexed_facts, without secrets.
 
           A filter is a name, an operator and a value. The name is one of a column, noop, expired, or an indexed fact.
           Operators are = and != for the whole text, ~ and !~ for a regular expression, and < and > for numbers and
           times. Each --filter must match. A value that a column never has, such as status=typo, is an error: the status
-          is failed, changed or unchanged, or nothing without a report, and noop and expired are true or false.
+          is failed, changed or unchanged, or nothing without a report, and noop and expired are true or false. A filter
+          cannot name a secret. If filters need more than 5 seconds, the command fails.
 
           With --fail-if-any, the exit code is 1 if there are nodes in the table, for a monitoring system. It is 65 if
           documents cannot be read: more nodes could match.
@@ -36,8 +37,8 @@ module Simpkv
 
         def run
           list = on_estate { |estate| Estate::NodeList.new(estate) }
-          filters = @filters.map { |text| filter(list, text) }
-          nodes = on_estate { list.nodes(filters: filters, order: @sort, reverse: @reverse) }
+          chosen = chosen(list)
+          nodes = on_estate { list.nodes(filters: chosen, order: @sort, reverse: @reverse) }
           output.print(nodes) { table(nodes) }
           report(list.errors) || (Failure::NO if @fail && nodes.any?)
         end
@@ -62,8 +63,8 @@ module Simpkv
           parser.on('--fail-if-any', 'exit with 1 if there are such nodes') { @fail = true }
         end
 
-        def filter(list, text)
-          list.filter(text)
+        def chosen(list)
+          list.filters(@filters)
         rescue InvalidError => e
           raise Failure.new(e.message, Failure::USAGE), cause: nil
         end

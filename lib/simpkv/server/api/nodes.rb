@@ -43,7 +43,7 @@ module Simpkv
       def node_list
         given = query('filter', 'sort', 'reverse', 'never_run', 'errors')
         list = Estate::NodeList.new(estate)
-        filters = given.fetch('filter', '').split(',').map { |text| list.filter(text) }
+        filters = list.filters(given.fetch('filter', '').split(','))
         nodes = list.nodes(filters: filters, order: column(given['sort']), reverse: flag('reverse'),
                            never_run: flag('never_run'))
         errors = node_errors(list.errors)
