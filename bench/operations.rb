@@ -73,6 +73,12 @@ def files(report)
   end
 end
 
+def large(report)
+  document = Simpkv::Codec.encode((1..10_000).to_h { |number| ["member#{number}", number] })
+  report.add(SideBySide.run('10,000 members, decoded', { 'JSON.parse' => -> { JSON.parse(document)['value'] },
+                                                         'codec' => -> { Simpkv::Codec.decode(document)[:value] } }))
+end
+
 report = Report.new('Operations')
 versions = [Contest::OpenLDAP, Contest::DS389].map do |server|
   Contest.at(server) do |contest|
@@ -86,5 +92,6 @@ versions = [Contest::OpenLDAP, Contest::DS389].map do |server|
   end
 end
 files(report)
+large(report)
 report.print('operations',
              versions.inject(:merge).merge(Versions.of('JRuby', 'ruby-ldap', 'net-ldap', 'ldap-utils')))

@@ -124,6 +124,19 @@ static VALUE parse_array(skv_json_reader *reader)
     return rb_ary_cat(array, waiting.value, waiting.count);
 }
 
+/* Puts the waiting members into their Hash. rb_hash_bulk_insert() is for an empty one: in one that has many members, it
+ * indexes all of them again. */
+static void add_members(VALUE hash, json_batch *waiting)
+{
+    if (RHASH_EMPTY_P(hash)) {
+        rb_hash_bulk_insert(waiting->count, waiting->value, hash);
+    } else {
+        for (long i = 0; i < waiting->count; i += 2)
+            rb_hash_aset(hash, waiting->value[i], waiting->value[i + 1]);
+    }
+    waiting->count = 0;
+}
+
 static VALUE parse_object(skv_json_reader *reader)
 {
     VALUE hash = rb_hash_new();
@@ -137,15 +150,12 @@ static VALUE parse_object(skv_json_reader *reader)
         if (name == Qundef || value == Qundef)
             return Qundef;
         waiting.value[waiting.count++] = value;
-        if (waiting.count == BATCH) {
-            rb_hash_bulk_insert(BATCH, waiting.value, hash);
-            waiting.count = 0;
-        }
+        if (waiting.count == BATCH)
+            add_members(hash, &waiting);
     }
     if (token != SKV_JSON_OBJECT_END)
         return Qundef;
-    if (waiting.count)
-        rb_hash_bulk_insert(waiting.count, waiting.value, hash);
+    add_members(hash, &waiting);
     return hash;
 }
 
