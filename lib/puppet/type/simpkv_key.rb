@@ -13,7 +13,7 @@ Puppet::Type.newtype(:simpkv_key) do
     Sensitive stays Sensitive in the store, and appears in no message, report or file of Puppet. `audit` therefore does
     not notice that it has changed.
 
-    A key that has expired (`expires_after`) is absent, so that `ensure => present` stores its value anew.
+    An expired key (`expires_after`) counts as absent, so `ensure => present` stores its value again.
 
     **Autorequires:** the resources `simpkv_folder` around the key that do not purge, the package `simpkv`, and the
     files with the options and the root folder of the store.
@@ -76,7 +76,7 @@ Puppet::Type.newtype(:simpkv_key) do
   newparam(:name, namevar: true) do
     desc <<~TEXT
       The key, unless `key` is given. A title such as `app1:unnamed-1` stands for an entry of the folder `app1` that
-      has no usable name, or a document that cannot be read: the first of them, in the order of the bytes of their
+      has no usable name, or a document that cannot be read: the first of them, in the byte order of their
       paths. Such a resource can only be absent.
     TEXT
   end

@@ -154,28 +154,28 @@ module Simpkv
 
       def common(parser)
         config_option(parser)
-        parser.on('--from-puppet', "options as Hiera has them, by 'puppet lookup'") { @flags[:from_puppet] = true }
-        parser.on('--node NAME', 'with --from-puppet: for which node') { |name| @flags[:node] = name }
+        parser.on('--from-puppet', "read the options from Hiera, with 'puppet lookup'") { @flags[:from_puppet] = true }
+        parser.on('--node NAME', 'with --from-puppet: the node of the lookup') { |name| @flags[:node] = name }
         backend_option(parser)
-        parser.on('-e', '--environment ENVIRONMENT', "where keys belong (production; '' is above all)") do |name|
+        parser.on('-e', '--environment ENVIRONMENT', "of the keys (production); '' for full paths") do |name|
           @flags[:environment] = name
         end
-        parser.on('-g', '--global', 'keys that belong to all environments') { @flags[:global] = true }
+        parser.on('-g', '--global', 'global keys, which all environments share') { @flags[:global] = true }
         last_options(parser)
       end
 
       def config_option(parser)
-        parser.on('-c', '--config FILE', 'options in YAML, as in simpkv::options; - is standard input') do |file|
+        parser.on('-c', '--config FILE', 'a YAML file with the options; - is standard input') do |file|
           @flags[:config] = file
         end
       end
 
       def backend_option(parser)
-        parser.on('-b', '--backend BACKEND', 'which of the backends') { |name| @flags[:backend] = name }
+        parser.on('-b', '--backend BACKEND', 'the name of the backend') { |name| @flags[:backend] = name }
       end
 
       def last_options(parser)
-        parser.on('--vardir DIR', "puppetserver's vardir, if it is not the usual one") { |dir| @flags[:vardir] = dir }
+        parser.on('--vardir DIR', "puppetserver's vardir, if not the usual one") { |dir| @flags[:vardir] = dir }
         parser.on('-o', '--output FORMAT', %w[table json yaml], 'table, json or yaml') { |to| @flags[:output] = to }
         parser.on('-h', '--help', 'print this') { @flags[:help] = true }
       end

@@ -19,8 +19,8 @@ module Simpkv
 
       def common(parser)
         config_option(parser)
-        parser.on('--from-puppet', "options as Hiera has them, by 'puppet lookup'") { @flags[:from_puppet] = true }
-        parser.on('--node NAME', 'with --from-puppet: for which node') { |name| @flags[:node] = name }
+        parser.on('--from-puppet', "read the options from Hiera, with 'puppet lookup'") { @flags[:from_puppet] = true }
+        parser.on('--node NAME', 'with --from-puppet: the node of the lookup') { |name| @flags[:node] = name }
         backend_option(parser)
         last_options(parser)
       end
