@@ -126,7 +126,7 @@ Pairs.each do |name, kind, tags|
       pair.cut
       each_store.first.put(key, document('lost'))
       first.kill
-      first.lose_data
+      first.lose_data unless kind == MirrorMode # whose database the page moves away
       pair.heal
       pair.recover(first)
       pair.settle

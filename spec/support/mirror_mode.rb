@@ -21,15 +21,13 @@ class MirrorMode < ServerPair
       execute('ldapmodify', '-Q', '-Y', 'EXTERNAL', '-H', uri, stdin_data: ldif)
     end
 
-    # Loses the data, as with a broken disk. The server is down.
-    def lose_data
-      FileUtils.rm(Dir[File.join(@folder, 'data', '*')])
-    end
-
     # @param commands [String] of a page
-    # @return [String] the same, with the tools that read and write the data of this server
+    # @return [String] the same, with the data of this server and its user, and the tools that read and write there
     def offline(commands)
+      names = { '/var/lib/ldap' => File.join(@folder, 'data'), '-g openldap' => "-g #{Process.gid}",
+                ':openldap' => ":#{Process.gid}", 'openldap' => Process.uid.to_s }
       commands.gsub(/\bslapcat |\bslapadd (?!.*-F )/) { |tool| "#{tool}-F #{File.join(@folder, 'slapd.d')} " }
+              .gsub(Regexp.union(names.keys), names)
     end
 
     # @return [String] LDIF of the suffix, the identities and the base tree
@@ -57,10 +55,12 @@ class MirrorMode < ServerPair
     server.change(block.sub('TRUE', state.to_s.upcase))
   end
 
-  # Starts a server that has lost its data, with those of the other one, as the page does.
+  # Starts a server that is down, with the data of the other one in place of its own, as the page does.
   def recover(server)
     other = find { |each| each != server }
-    Page.shell([other.offline(PAGE.command('slapcat -n 1')), server.offline(PAGE.command('slapadd -q'))].join("\n"))
+    steps, = PAGE.blocks('If the disk of a server is lost', 'sh')
+    steps = steps.delete_suffix("systemctl start slapd\n")
+    Page.shell([other.offline(PAGE.command('slapcat -n 1')), server.offline(steps)].join("\n"))
     relaunch(server)
   end
 
