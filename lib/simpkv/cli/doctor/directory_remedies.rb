@@ -2,6 +2,7 @@
 
 require 'shellwords'
 require 'simpkv/cli/directory/directory_schema'
+require 'simpkv/status/servers'
 
 module Simpkv
   module Cli
@@ -17,7 +18,10 @@ module Simpkv
         certificate_expired: "renew the server's certificate",
         certificate_early: 'correct the clock of the server or of this machine'
       }.freeze
-      private_constant :REPLICA_RULE, :CONNECTING
+      # A start can delete keys that only that server has.
+      KILLED = 'if an OpenLDAP server that took writes was killed, first save its keys (docs/high-availability.md, ' \
+               "'If a killed server has writes that the other one lacks'); otherwise "
+      private_constant :REPLICA_RULE, :CONNECTING, :KILLED
 
       # @param backend [ChosenBackend]
       # @param simpkv [#call] turns arguments of simpkv into a command line
@@ -71,7 +75,7 @@ module Simpkv
         end
 
         CONNECTING.fetch(error.fault) do
-          "start the server, or correct '#{option_of(uri)}'; by hand: " +
+          "#{KILLED if several?}start the server, or correct '#{option_of(uri)}'; by hand: " +
             LdapAccess.command(settings.merge('ldap_uri' => uri))
         end
       end
@@ -190,6 +194,11 @@ module Simpkv
       # @return [String] the option that names the server
       def option_of(uri)
         settings['ldap_uri'].split.include?(uri) ? 'ldap_uri' : 'write_uri'
+      end
+
+      # `write_uri` may already name another server than the one that was killed.
+      def several?
+        Status::Servers.uris(settings).length > 1
       end
 
       # The server's referral is no reason to trust the other one with a password.
