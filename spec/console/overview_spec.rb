@@ -307,11 +307,25 @@ RSpec.describe 'What needs attention on the overview' do
     unasked = servers(2, backend: 'b', state: 'misconfigured', error: 'configuration error: gone')
     expect(texts(servers: servers_part(unasked)))
       .to eq([[true, "The servers of the backend 'b' cannot be asked: configuration error: gone"]])
-    rights = instance_double(Simpkv::Server::Rights, findings?: false, backend?: true)
-    reading = Simpkv::Status::Latest::Reading.new(servers_part(unasked), Time.now)
-    shown = Simpkv::Server::StatusView.new(rights, nil, nil).part('servers', reading)['servers']
-    expect(shown.map { |server| server['error'] }.uniq)
+    expect(concealed(unasked).map { |server| server['error'] }.uniq)
       .to eq(['configuration error. Who may read all keys sees which one'])
+  end
+
+  # @return [Array<Hash>] what callers see who may not read all keys
+  def concealed(servers)
+    rights = instance_double(Simpkv::Server::Rights, findings?: false, backend?: true)
+    reading = Simpkv::Status::Latest::Reading.new(servers_part(servers), Time.now)
+    Simpkv::Server::StatusView.new(rights, nil, nil).part('servers', reading)['servers']
+  end
+
+  # The text was "it cannot be read. Who may read all keys sees why".
+  it 'says to each caller which server has sent no change, and not why a lag cannot be read' do
+    why = 'ldap://s0 has stored no change of the server with the ID 002'
+    unseen = servers(1, backend: 'b', lag_seconds: nil, lag_unknown: why, lag_unseen: ['002'])
+    expect(texts(servers: servers_part(concealed(unseen))))
+      .to eq([[true, "The lag of the server ldap://s0 is unknown: #{why}."]])
+    unread = servers(1, backend: 'b', lag_seconds: nil, lag_unknown: "contextCSN of 'dc=simp' is not readable")
+    expect(concealed(unread).first['lag_unknown']).to eq('it cannot be read. Who may read all keys sees why')
   end
 
   # Each had two: one as a key, and one as a document of a node.

@@ -64,8 +64,11 @@ module Simpkv
         { 'servers' => servers, 'without_write_uri' => backends }
       end
 
+      # With `lag_unseen`, the reason names only servers of this backend, which the caller sees anyway.
       def concealed(server)
-        shown = server.merge(CONCEALED.slice(*server.keys))
+        texts = CONCEALED.slice(*server.keys)
+        texts.delete('lag_unknown') if server.key?('lag_unseen')
+        shown = server.merge(texts)
         shown['state'] == 'misconfigured' ? shown.merge('error' => MISCONFIGURED) : shown
       end
 
