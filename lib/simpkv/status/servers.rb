@@ -48,8 +48,8 @@ module Simpkv
       #   with `error`, if the options of the backend cannot be used, so that no server was asked), `latency_ms` of a
       #   read, and `certificate_days`, the whole days until its certificate expires (and `certificate_ends`, the time),
       #   or nil without TLS. If the directory has several servers, also `lag_seconds` (see {Replication.lag}), which is
-      #   nil if it is not known. Of a server that is up, `lag_unknown` then is the reason. A number with a reason is
-      #   the least that the lag is. `lag_unseen` has the numbers of {Replication.unseen}, if there are any
+      #   nil if it is not known. Of a server that is up, `lag_unknown` then is the reason. If there is a number and a
+      #   reason, the lag is at least that number. `lag_unseen` has the IDs of {Replication.unseen}, if there are any
       def all
         threads = @backends.map { |backend| Thread.new { servers(backend) } }
         threads.each { |thread| thread.report_on_exception = false }
@@ -150,7 +150,8 @@ module Simpkv
         states.select { |_, state| state.is_a?(Hash) }
       end
 
-      # @param state [Hash, Replication::Unknown, nil] of a server; nil for one that is down
+      # @param uri [String] the server
+      # @param state [Hash, Replication::Unknown, nil] of that server; nil if it is down
       # @param first [Hash{String => Hash}] the states that were known at the first look, by server
       # @param uris [Array<String>] of all servers. One that does not tell its state may have changes that this server
       #   lacks
@@ -167,8 +168,9 @@ module Simpkv
           **(unseen.empty? ? {} : { 'lag_unseen' => unseen }) }
       end
 
+      # @param uri [String] the server whose lag is unknown
       # @param silent [Array<String>] the servers that do not tell their state
-      # @param unseen [Array<String>] the numbers of servers of which this one has stored no change
+      # @param unseen [Array<String>] the IDs of the servers of which this one has stored no change
       def reason(uri, silent, unseen)
         [("#{silent.join(', ')} #{silent.one? ? 'does' : 'do'} not say which changes there are" if silent.any?),
          ("#{uri} has stored no change of the server with the ID #{unseen.join(' or ')}" if unseen.any?)]
