@@ -157,7 +157,7 @@ module Simpkv
         parser.on('--from-puppet', "read the options from Hiera, with 'puppet lookup'") { @flags[:from_puppet] = true }
         parser.on('--node NAME', 'with --from-puppet: the node of the lookup') { |name| @flags[:node] = name }
         backend_option(parser)
-        parser.on('-e', '--environment ENVIRONMENT', "of the keys (production); '' for full paths") do |name|
+        parser.on('-e', '--environment ENVIRONMENT', "of the keys (production); with '', paths begin with it") do |name|
           @flags[:environment] = name
         end
         parser.on('-g', '--global', 'global keys, which all environments share') { @flags[:global] = true }
