@@ -41,7 +41,7 @@ void skv_rb_raise_about(skv_reply *reply, VALUE key)
 
     skv_reply_free(reply);
     error = error_for(status, text);
-    rb_funcall(error, rb_intern("at_fault"), 1, rb_str_new_cstr(fault));
+    rb_funcall(error, rb_intern("with_fault"), 1, rb_str_new_cstr(fault));
     if (RTEST(key))
         rb_funcall(error, rb_intern("about"), 1, key);
     rb_exc_raise(error);

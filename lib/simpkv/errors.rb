@@ -55,7 +55,7 @@ module Simpkv
 
     # @param fault [String, Symbol, nil] see {#fault}; nil or empty for anything else
     # @return [self]
-    def at_fault(fault)
+    def with_fault(fault)
       @fault = fault.to_sym unless fault.to_s.empty?
       self
     end
@@ -64,7 +64,7 @@ module Simpkv
     # @return [Error] of the same class, about the same key and fault. It has no cause, which may quote what the
     #   message hides
     def reworded(message)
-      self.class.new(message).about(key).at_fault(fault)
+      self.class.new(message).about(key).with_fault(fault)
     end
 
     # @return [Symbol, nil] see {Error.status}

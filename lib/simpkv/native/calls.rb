@@ -99,7 +99,7 @@ module Simpkv
         def failure(reply)
           name = Library.skv_status_name(Library.skv_reply_status(reply))
           error = Error.for(name).new(Library.skv_reply_message(reply).force_encoding(Encoding::UTF_8))
-          raise error.at_fault(Library.skv_reply_fault(reply))
+          raise error.with_fault(Library.skv_reply_fault(reply))
         end
 
         def data(reply)

@@ -191,7 +191,7 @@ skv_status skv_fail_errno(skv_reply *reply, int error_number, const char *format
     return status;
 }
 
-skv_status skv_blame(skv_reply *reply, skv_fault fault)
+skv_status skv_reply_set_fault(skv_reply *reply, skv_fault fault)
 {
     if (reply->status > SKV_END && !reply->fault)
         reply->fault = fault;

@@ -56,7 +56,7 @@ skv_status skv_fail_errno(skv_reply *reply, int error_number, const char *format
     __attribute__((format(printf, 3, 4)));
 
 /* Notes what the failure in the reply is about, unless that is known. Returns the reply's status. */
-skv_status skv_blame(skv_reply *reply, skv_fault fault);
+skv_status skv_reply_set_fault(skv_reply *reply, skv_fault fault);
 
 /* Appends to the message of a failure, as far as it has room. Returns the reply's status. */
 skv_status skv_reply_append(skv_reply *reply, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -18,7 +18,7 @@ skv_status skv_name_document(skv_span path, skv_reply *reply)
     skv_reply_reset(reply);
     skv_fail(reply, status, "cannot decrypt '%.*s': %s", (int)path.len, path.bytes, reason);
     skv_free(reason);
-    return skv_blame(reply, fault);
+    return skv_reply_set_fault(reply, fault);
 }
 
 skv_status skv_decryption_begin(skv_decryption *d, skv_keyring *keyring, skv_reply *reply)
@@ -97,7 +97,7 @@ static skv_status open_by_header(const skv_decryption *d, const skv_place *place
                      "it was encrypted with the key '%s', which is not in %s, the file of 'encryption_keys': bring the "
                      "newest file to this machine, or restore the key from a backup",
                      header.kid, skv_keyring_file(d->keyring));
-            skv_blame(reply, SKV_FAULT_ENCRYPTION_KEYS);
+            skv_reply_set_fault(reply, SKV_FAULT_ENCRYPTION_KEYS);
         } else if (open_with(d, key, jwe, out, reply) == SKV_OK)
             check_place(place, &header, reply);
     }

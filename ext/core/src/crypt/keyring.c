@@ -68,7 +68,7 @@ skv_keys *skv_keyring_take(skv_keyring *keyring, skv_reply *reply)
     if (keys)
         replace_keys(keyring, keys);
     else
-        skv_blame(reply, SKV_FAULT_ENCRYPTION_KEYS);
+        skv_reply_set_fault(reply, SKV_FAULT_ENCRYPTION_KEYS);
     return keys;
 }
 

@@ -237,7 +237,7 @@ static skv_status replace_key_file(attempt *a)
     if (skv_is_kept_encrypted(args, a->stored.bytes, a->stored.len)) {
         skv_fail(call->reply, SKV_DENIED, "Key write to '%s/%s' failed: %s", call->root_path, call->key->path,
                  SKV_KEPT_ENCRYPTED);
-        return skv_blame(call->reply, SKV_FAULT_ENCRYPTION_KEYS);
+        return skv_reply_set_fault(call->reply, SKV_FAULT_ENCRYPTION_KEYS);
     }
     return a->old_error ? fail_write(call, a->old_error) : write_document(a, info.st_mode);
 }

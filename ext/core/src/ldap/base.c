@@ -52,5 +52,5 @@ skv_status skv_ldap_check_base(skv_ldap_call *call, const skv_ldap_response *res
              "%s '%s'%s: the base DN '%s' is not there at %s, or may not be seen: make it (schema/base.ldif), or "
              "correct 'base_dn'",
              call->what, call->name, call->failed, call->store->base_dn, skv_ldap_server(call));
-    return skv_blame(call->reply, SKV_FAULT_BASE_MISSING);
+    return skv_reply_set_fault(call->reply, SKV_FAULT_BASE_MISSING);
 }

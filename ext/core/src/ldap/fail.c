@@ -122,7 +122,7 @@ static skv_status fail_with_referral(skv_ldap_call *call, const skv_ldap_respons
              "whose replica this is, name it in 'write_uri'; otherwise somebody has put a referral among the "
              "keys, which 'simpkv doctor' names",
              call->what, call->name, call->failed, skv_ldap_server(call), quote_without_newline(to).text);
-    return skv_blame(call->reply, SKV_FAULT_REFERRAL);
+    return skv_reply_set_fault(call->reply, SKV_FAULT_REFERRAL);
 }
 
 /* The role that would permit the call, for messages; "" for an entry that is not a key's. */
@@ -187,7 +187,7 @@ skv_status skv_ldap_fail_hidden(skv_ldap_call *call)
              "rights%s",
              call->what, call->name, call->failed, skv_ldap_server(call), call->store->identity,
              role_advice(call).text);
-    skv_blame(call->reply, SKV_FAULT_HIDDEN);
+    skv_reply_set_fault(call->reply, SKV_FAULT_HIDDEN);
     return call->key ? skv_reply_append(call->reply, ", or correct 'base_dn' (%s)", call->store->base_dn)
                      : call->reply->status;
 }
@@ -244,5 +244,5 @@ skv_status skv_ldap_fail(skv_ldap_call *call, const skv_ldap_response *response)
              ldap_err2string(response->code), text ? ": " : "", text ? quote_without_newline(text).text : "", advice,
              strcmp(advice, ADVICE_SCHEMA) == 0 ? schema_file_for(call) : "",
              strcmp(advice, ADVICE_RIGHTS) == 0 ? role_advice(call).text : "");
-    return skv_blame(call->reply, fault);
+    return skv_reply_set_fault(call->reply, fault);
 }

@@ -161,7 +161,7 @@ static void take_present(skv_ldap_call *call, skv_put_state *put, const skv_ldap
         call->reply->number = call->in_doubt;
     else if (skv_is_kept_encrypted(args, stored->bv_val, stored->bv_len)) {
         skv_ldap_refuse(call, SKV_DENIED, SKV_KEPT_ENCRYPTED);
-        skv_blame(call->reply, SKV_FAULT_ENCRYPTION_KEYS);
+        skv_reply_set_fault(call->reply, SKV_FAULT_ENCRYPTION_KEYS);
     } else if (skv_ldap_was_changed_in_doubt(call, &put->versions))
         skv_ldap_refuse_in_doubt(call);
     else

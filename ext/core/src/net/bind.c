@@ -22,7 +22,7 @@ static bool fail_lost_bind(binding *b)
     b->failure = skv_fail_lost(
         b->reply, b->transport, b->uri,
         may_want_one ? "binding: if it requires a client certificate, set 'tls_cert' and 'tls_key'" : "binding");
-    skv_blame(b->reply, may_want_one ? SKV_FAULT_TLS : SKV_FAULT_NONE);
+    skv_reply_set_fault(b->reply, may_want_one ? SKV_FAULT_TLS : SKV_FAULT_NONE);
     return false;
 }
 
@@ -97,7 +97,7 @@ static bool fail_bind(binding *b, const skv_response *response)
     else
         skv_fail(b->reply, SKV_UNAVAILABLE, "%s: bind as '%s' failed: the server is not available now (%d, %s%s%s)",
                  b->uri->text, who, response->code, ldap_err2string(response->code), colon, response->text);
-    skv_blame(b->reply, advice ? bind_fault(response->code) : SKV_FAULT_NONE);
+    skv_reply_set_fault(b->reply, advice ? bind_fault(response->code) : SKV_FAULT_NONE);
     return false;
 }
 

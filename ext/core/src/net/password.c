@@ -36,7 +36,7 @@ skv_status skv_password_read(const char *path, const char *server, skv_password 
     else if (p->len > SKV_PASSWORD_MAX)
         skv_fail(reply, SKV_INVALID, "%s: '%s', the file of 'admin_pw_file', is longer than %d bytes", server, path,
                  SKV_PASSWORD_MAX);
-    return skv_blame(reply, got < 0 ? SKV_FAULT_PASSWORD_FILE : SKV_FAULT_CREDENTIALS);
+    return skv_reply_set_fault(reply, got < 0 ? SKV_FAULT_PASSWORD_FILE : SKV_FAULT_CREDENTIALS);
 }
 
 bool skv_password_equals(const skv_password *a, const skv_password *b)

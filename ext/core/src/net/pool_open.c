@@ -170,7 +170,7 @@ static void fail_with_reasons(skv_borrow *borrow, reasons *r, const skv_search *
         snprintf(r->text, sizeof r->text, "%s: %s while another call was connecting", pool->server[0].uri.text,
                  r->status == SKV_INTERRUPTED ? "interrupted" : "timed out");
     skv_fail(borrow->reply, r->status, "%s", r->text);
-    skv_blame(borrow->reply, r->fault);
+    skv_reply_set_fault(borrow->reply, r->fault);
 }
 
 /* ---- All attempts ----------------------------------------------------------------------------------------------- */

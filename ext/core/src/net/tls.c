@@ -146,9 +146,9 @@ static bool fail_handshake(handshake *h)
     }
     h->failure = SKV_CONN_UNREACHABLE;
     if (probe_handshake(h, SKV_TLS_TO_LOOK, &validity))
-        skv_blame(h->reply, fail_host_name(h));
+        skv_reply_set_fault(h->reply, fail_host_name(h));
     else if (probe_handshake(h, SKV_TLS_TO_LOOK_AT_ANY, &validity))
-        skv_blame(h->reply, fail_certificate(h, &validity));
+        skv_reply_set_fault(h->reply, fail_certificate(h, &validity));
     else
         skv_fail(h->reply, SKV_DENIED, "%s: the TLS handshake failed: %s", h->uri->text,
                  said[0] ? said : "no reason given");
@@ -168,7 +168,7 @@ bool skv_tls_start(LDAP *ld, skv_transport *transport, const skv_uri *uri, const
     if (done && ldap_install_tls(ld) != LDAP_SUCCESS)
         done = fail_handshake(&h);
     if (!done) {
-        skv_blame(reply, SKV_FAULT_TLS);
+        skv_reply_set_fault(reply, SKV_FAULT_TLS);
         skv_transport_mute(transport);
         *failure = h.failure;
     }
