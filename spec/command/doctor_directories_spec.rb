@@ -110,6 +110,18 @@ RSpec.describe 'simpkv doctor' do
         end
       end
 
+      # The remedy was to check TLS.
+      it 'finds a locked account', if: type == Ds389 do
+        at(type) do |server|
+          locked = 'cn=locked,dc=simp'
+          server.modify("dn: #{locked}\nchangetype: add\nobjectClass: organizationalRole\n" \
+                        "objectClass: simpleSecurityObject\nuserPassword: #{DirectoryServer::PASSWORD}\n" \
+                        "nsAccountLock: true\n")
+          also('admin_dn' => locked)
+          expect(findings).to contain_exactly(problem('connecting', /account locked/, /unlock the account/))
+        end
+      end
+
       # The remedy was to correct 'tls_cacert': the text of the error, "give it a certificate", decided.
       it 'finds a server without StartTLS' do
         at(type) do |server|

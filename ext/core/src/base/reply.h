@@ -23,7 +23,8 @@
     X(CERTIFICATE_EARLY, "certificate_early")     /* the server's certificate is not valid yet */                      \
     X(PASSWORD_FILE, "password_file")             /* admin_pw_file cannot be read */                                   \
     X(CREDENTIALS, "credentials")                 /* the server refuses the identity or its password */                \
-    X(ENCRYPTION_KEYS, "encryption_keys")         /* the file of keys cannot be used, or lacks a key */
+    X(BIND_REFUSED, "bind_refused")               /* the account may be locked, or the server may require TLS */       \
+    X(ENCRYPTION_KEYS, "encryption_keys")         /* the file of keys is not set or usable, or lacks a key */
 
 typedef enum skv_fault {
 #define SKV_FAULT_ENUM(name, text) SKV_FAULT_##name,

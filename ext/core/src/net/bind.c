@@ -73,6 +73,7 @@ static skv_fault bind_fault(skv_ldap_code code)
     switch (code) {
     case LDAP_CONSTRAINT_VIOLATION:
     case LDAP_UNWILLING_TO_PERFORM:
+        return SKV_FAULT_BIND_REFUSED;
     case LDAP_CONFIDENTIALITY_REQUIRED:
     case LDAP_STRONG_AUTH_REQUIRED:
         return SKV_FAULT_TLS;

@@ -54,6 +54,7 @@ static bool request_starttls(handshake *h)
     skv_fail(h->reply, response.code == LDAP_BUSY ? SKV_UNAVAILABLE : SKV_DENIED,
              "%s: the server refuses StartTLS (%d, %s%s%s): give it a certificate and key, or use ldaps://",
              h->uri->text, response.code, ldap_err2string(response.code), response.text[0] ? ": " : "", response.text);
+    skv_reply_set_fault(h->reply, response.code == LDAP_BUSY ? SKV_FAULT_NONE : SKV_FAULT_TLS);
     return false;
 }
 
@@ -142,6 +143,7 @@ static bool fail_handshake(handshake *h)
     if (status != SKV_OK) {
         h->failure = skv_fail_lost(h->reply, h->transport, h->uri,
                                    "doing the TLS handshake: check that it speaks TLS on that port");
+        skv_reply_set_fault(h->reply, status == SKV_UNAVAILABLE ? SKV_FAULT_TLS : SKV_FAULT_NONE);
         return false;
     }
     h->failure = SKV_CONN_UNREACHABLE;
@@ -152,6 +154,7 @@ static bool fail_handshake(handshake *h)
     else
         skv_fail(h->reply, SKV_DENIED, "%s: the TLS handshake failed: %s", h->uri->text,
                  said[0] ? said : "no reason given");
+    skv_reply_set_fault(h->reply, SKV_FAULT_TLS);
     return false;
 }
 
@@ -161,14 +164,15 @@ bool skv_tls_start(LDAP *ld, skv_transport *transport, const skv_uri *uri, const
     handshake h = {ld, transport, uri, identity, deadline, reply, SKV_CONN_OK};
     bool done = skv_tls_configure(ld, uri, identity, SKV_TLS_TO_USE, reply);
 
-    if (!done)
+    if (!done) {
         h.failure = reply->status == SKV_NOMEM ? SKV_CONN_STOPPED : SKV_CONN_REJECTED;
+        skv_reply_set_fault(reply, reply->status == SKV_NOMEM ? SKV_FAULT_NONE : SKV_FAULT_TLS);
+    }
     done = done && (uri->scheme == SKV_LDAPS || request_starttls(&h));
 
     if (done && ldap_install_tls(ld) != LDAP_SUCCESS)
         done = fail_handshake(&h);
     if (!done) {
-        skv_reply_set_fault(reply, SKV_FAULT_TLS);
         skv_transport_mute(transport);
         *failure = h.failure;
     }

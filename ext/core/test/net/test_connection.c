@@ -156,6 +156,11 @@ static void a_refused_bind_says_why(void)
     identity.password_file = "";
     check_refused(server.ldap, &identity, SKV_DENIED, SKV_CONN_REFUSED, "credentials", "SASL EXTERNAL",
                   "'admin_pw_file'");
+    /* slapd gives the code of a locked account to a bind with an empty password. */
+    identity = admin();
+    identity.password = "";
+    check_refused(server.ldap, &identity, SKV_DENIED, SKV_CONN_REFUSED, "bind_refused", "(53, ",
+                  "is the account locked, or is TLS required?");
 }
 
 static void a_server_that_is_not_there_is_named(void)
@@ -282,11 +287,13 @@ static void a_silent_server_costs_no_more_than_the_deadline(void)
         took = time_attempt(uri, &identity, 300, NULL);
         CHECK(took >= 290 && took < 10000);
         CHECK_STATUS(reply, SKV_TIMEOUT);
+        CHECK_STR(skv_reply_fault(reply), "");
         CHECK_HAS(skv_reply_message(reply), uri);
         CHECK_HAS(skv_reply_message(reply), ways[i].doing);
         skv_cancel_fire(cancel);
         CHECK(time_attempt(uri, &identity, 60000, cancel) < 10000);
         CHECK_STATUS(reply, SKV_INTERRUPTED);
+        CHECK_STR(skv_reply_fault(reply), "");
         skv_cancel_free(cancel);
     }
     getrusage(RUSAGE_SELF, &after);

@@ -13,6 +13,7 @@ module Simpkv
       CONNECTING = {
         password_file: "let this user read it, or correct 'admin_pw_file'",
         credentials: "correct 'admin_dn', or the password in 'admin_pw_file'",
+        bind_refused: "unlock the account of 'admin_dn', or set 'enable_tls' if the server requires TLS",
         tls: "check that the server speaks TLS there, and the options 'tls_*' of the backend",
         certificate: "correct 'tls_cacert', the CA that signed the server's certificate, or replace the certificate",
         certificate_expired: "renew the server's certificate",
