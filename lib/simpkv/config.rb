@@ -13,11 +13,6 @@ module Simpkv
   # `backends`, which maps names to the options of one backend each. No method changes its arguments. An invalid value
   # raises {ConfigError}, which names the option and its backend, and never shows a value.
   module Config
-    # The options without which something is less protected. One that is there without a value is an error: somebody
-    # has forgotten it.
-    PROTECTING = %w[audit encryption_keys encrypted_only tls_crl].freeze
-    private_constant :PROTECTING
-
     # @param value [Object] options, or a part of them
     # @return [Object] the same in hashes and arrays of its own, which the caller may change
     def self.copy(value)
@@ -125,13 +120,12 @@ module Simpkv
     end
 
     # @return [Boolean, String] an option of the call, converted, or its default
-    # @raise [ConfigError] it has the wrong type
+    # @raise [ConfigError] it has the wrong type, or no value although it protects something
     def self.flag(options, name)
       option = CALL_BY_NAME.fetch(name)
-      value = options[name]
-      return option.default if value.nil?
+      return option.default unless options.key?(name)
 
-      coerce(option.type, value, "'#{name}' in simpkv configuration")
+      value_of(option, options, "'#{name}' in simpkv configuration")
     end
 
     # @return [Boolean] whether the chosen backend takes keys with capital letters
@@ -180,7 +174,7 @@ module Simpkv
       doubt = unknown(options, LEVEL.map(&:name) + ['uri'], 'in hiera.yaml').first
       raise ConfigError, doubt if doubt
 
-      level = LEVEL.to_h { |option| [option.name, level_option(option, options[option.name])] }
+      level = LEVEL.to_h { |option| [option.name, value_of(option, options, "'#{option.name}' in hiera.yaml")] }
       return level unless level['global'] && level['environment']
 
       raise ConfigError, "'global' and 'environment' in hiera.yaml exclude each other"
@@ -299,13 +293,9 @@ module Simpkv
       end
 
       def refuse_forgotten(option, options, what)
-        return unless PROTECTING.include?(option.name) && options.key?(option.name)
+        return unless option.protects && options.key?(option.name)
 
         raise ConfigError, "#{what} has no value: set it, or remove it if you do without"
-      end
-
-      def level_option(option, value)
-        value.nil? ? option.default : coerce(option.type, value, "'#{option.name}' in hiera.yaml")
       end
 
       # Hiera turns `paths` and `uris` into these options.

@@ -47,15 +47,40 @@ RSpec.describe Simpkv::Config do
     end
   end
 
-  # A forgotten value used to leave the documents unencrypted.
-  it 'takes an option without a value for an absent one, unless it protects something' do
-    expect(described_class.typed(file.merge('root_path' => nil), 'b')).not_to include('root_path')
-    %w[audit encryption_keys encrypted_only].each do |name|
-      expect { described_class.typed(file.merge(name => nil), 'b') }
-        .to raise_error(Simpkv::ConfigError, /\A'#{name}' of simpkv backend 'b' has no value/)
+  # A forgotten value used to leave documents unencrypted, connections without TLS, and operations without a log.
+  describe 'with an option without a value' do
+    ldap = { 'type' => 'ldap', 'id' => 'x', 'ldap_uri' => 'ldap://x' }
+    audit = { 'type' => 'file', 'id' => 'x', 'audit' => { 'to' => '/a' } }
+    dns = { 'users_dn' => 'ou=u', 'roles_dn' => 'ou=r' }
+    readers = {
+      'CALL' => [%w[sensitive noop_writes], ->(absent) { Simpkv::Config.flag(absent, absent.keys.first) }],
+      'BACKEND' => [%w[audit encryption_keys encrypted_only],
+                    ->(absent) { Simpkv::Config.typed(ldap.merge(absent), 'b') }],
+      'LDAP' => [%w[enable_tls], ->(absent) { Simpkv::Config.typed(ldap.merge(absent), 'b') }],
+      'AUDIT' => [%w[reads required],
+                  ->(absent) { Simpkv::Config.typed(audit.merge('audit' => audit['audit'].merge(absent)), 'b') }],
+      'LEVEL' => [%w[confine_to_keys sensitive], ->(absent) { Simpkv::Config.level(absent) }],
+      'ESTATE' => [%w[facts_blocklist unknown_nodes], ->(absent) { Simpkv::Config.estate(absent) }],
+      'INSPECTION_RULES' => [%w[built_in default_scope],
+                             ->(absent) { Simpkv::Config.estate('inspection_rules' => absent) }],
+      'ACCESS' => [%w[undeclared_members], ->(absent) { Simpkv::Config.access(dns.merge(absent)) }],
+      'SERVER' => [%w[tls_crl], ->(absent) { Simpkv::Config.server(absent) }]
+    }
+    tables = described_class::TYPES.transform_keys(&:upcase)
+    readers.each do |table, (names, reader)|
+      options = tables[table] || described_class.const_get(table)
+
+      names.each do |name|
+        it "refuses #{name} of #{table.downcase}, which protects something" do
+          expect { reader.call(name => nil) }.to raise_error(Simpkv::ConfigError, /\A'#{name}' .* has no value: set it/)
+        end
+      end
+
+      it "takes it for absent if it protects nothing, of #{table.downcase}" do
+        required = %w[type id users_dn roles_dn to audit]
+        (options.map(&:name) - names - required).each { |name| expect { reader.call(name => nil) }.not_to raise_error }
+      end
     end
-    expect { described_class.server('tls_crl' => nil) }
-      .to raise_error(Simpkv::ConfigError, /\A'tls_crl' of 'server' has no value/)
   end
 
   describe '.typed, with an audit log' do

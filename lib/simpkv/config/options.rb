@@ -10,10 +10,13 @@ module Simpkv
     # text:: one line for docs/configuration.md
     # absent:: the meaning of an absent option without default, in words
     # errors:: texts of the errors that it can cause, beside a value of the wrong type; `...` stands for any text
-    Option = Struct.new(:name, :type, :default, :text, :absent, :errors)
+    # protects:: whether its default is less safe than what somebody who writes the option wants. The option without a
+    #            value is then an error: it does not stand for the default
+    Option = Struct.new(:name, :type, :default, :text, :absent, :errors, :protects)
 
-    def self.option(name, type, default, text, absent: nil, errors: [])
-      Option.new(name, type, default, text, absent, errors.freeze).freeze
+    def self.option(name, type, default, text, absent: nil, errors: [], protects: false) # rubocop:disable Metrics/ParameterLists
+      errors = ["'#{name}' ... has no value", *errors] if protects
+      Option.new(name, type, default, text, absent, errors.freeze, protects).freeze
     end
     private_class_method :option
 
@@ -55,11 +58,13 @@ module Simpkv
              'returns the errors by key'),
       option('skip_undecodable', :boolean, false,
              'true: a list omits keys that cannot be read, with a warning, instead of failing'),
-      option('sensitive', :boolean, false, 'true: values that are read are Sensitive; metadata are not'),
+      option('sensitive', :boolean, false, 'true: values that are read are Sensitive; metadata are not',
+             protects: true),
       option('values', :boolean, true, 'for `tree`: true returns values and metadata, false names only'),
       option('noop_writes', %w[write skip], 'write',
              'for a node that runs in noop mode (the fact `clientnoop`): with `write`, its catalog stores values, ' \
-             'with `skip` it logs a notice instead'),
+             'with `skip` it logs a notice instead',
+             protects: true),
       option('rich_data', :boolean, false,
              'true: values such as Timestamp, Regexp and SemVer come back with their type, not as strings'),
       option('expires_after', :lifetime, nil,
@@ -101,15 +106,14 @@ module Simpkv
              errors: ["'case_sensitive' of simpkv backend '...' needs 'layout' hex"]),
       option('audit', :hash, nil,
              'writes an audit log, a line for each operation ([audit.md](audit.md)): see the next table',
-             absent: 'no audit log',
-             errors: ["'audit' ... has no value"]),
+             absent: 'no audit log', protects: true),
       option('encryption_keys', :path, nil,
              'the file with the encryption keys, which `simpkv keys generate` creates. simpkv encrypts documents ' \
              'with the first key, and decrypts them with any. It reads the file again when it changes ' \
              '([encryption.md](encryption.md))',
              absent: 'documents are not encrypted, and encrypted ones cannot be read',
-             errors: ["'encryption_keys' ... has no value",
-                      "cannot read ..., the file of 'encryption_keys'",
+             protects: true,
+             errors: ["cannot read ..., the file of 'encryption_keys'",
                       "the file of 'encryption_keys', ..., belongs to the user ..., who could change the keys",
                       "the file of 'encryption_keys', ..., has the mode"]),
       option('encrypt', %w[all sensitive none], 'all',
@@ -119,8 +123,8 @@ module Simpkv
       option('encrypted_only', :boolean, false,
              'true: a document that is not encrypted is an error, so that nobody can put one in place of an ' \
              'encrypted one',
-             errors: ["'encrypted_only' ... has no value",
-                      "'encrypted_only' of simpkv backend '...' needs 'encryption_keys'",
+             protects: true,
+             errors: ["'encrypted_only' of simpkv backend '...' needs 'encryption_keys'",
                       "'encrypted_only' of simpkv backend '...' needs 'encrypt' all",
                       "the document of '...' is not encrypted, which 'encrypted_only' requires"]),
       option('history', 0..100, nil,
@@ -166,7 +170,7 @@ module Simpkv
                       "Configured 'admin_pw_file' ... does not exist"]),
       option('enable_tls', :boolean, nil,
              'true: `ldap://` begins with StartTLS, which must succeed; no effect for `ldaps://` and `ldapi://`',
-             absent: 'true for `ldaps://`, else false',
+             absent: 'true for `ldaps://`, else false', protects: true,
              errors: ["TLS configuration incomplete: 'tls_cacert' is missing"]),
       option('tls_cacert', :path, nil,
              "the file with the CA certificates, one of which must have issued the server's certificate",

@@ -13,7 +13,8 @@ module Simpkv
       option('roles_dn', :string, nil, 'the DN below which simpkv creates roles; it must exist', absent: 'required'),
       option('undeclared_members', %w[keep remove], 'keep',
              'what `apply` does with members of a role that no binding names, for instance because somebody added ' \
-             'them by hand. `status` shows them in any case'),
+             'them by hand. `status` shows them in any case',
+             protects: true),
       option('config_uri', :uris, nil, 'OpenLDAP: the server whose `cn=config` has the rules', absent: '`ldap_uri`'),
       option('config_dn', :string, nil, 'OpenLDAP: a bind DN that may change `cn=config`',
              absent: "the backend's; with `config_uri`, the local user over ldapi"),

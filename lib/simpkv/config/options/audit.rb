@@ -14,10 +14,11 @@ module Simpkv
                       "cannot ... the audit log '...': ...", "the audit log '...' is a symbolic link",
                       "the audit log '...' is not a regular file", "another process keeps the audit log '...' locked",
                       "syslog at '...' takes no more messages of the audit log"]),
-      option('reads', :boolean, false, 'true: simpkv also logs operations that read'),
+      option('reads', :boolean, false, 'true: simpkv also logs operations that read', protects: true),
       option('required', :boolean, false,
              'true: an operation fails if its line cannot be written; if the disk is full, it is not done. false: ' \
              'simpkv warns once, and the operation succeeds',
+             protects: true,
              errors: ["'required' of ... needs a file",
                       "The option 'required' of 'audit' is set, so nothing was done",
                       "the file system of the audit log '...' cannot reserve disk space"])

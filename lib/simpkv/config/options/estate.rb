@@ -18,7 +18,8 @@ module Simpkv
              'for the metrics of `simpkv serve`'),
       option('facts_blocklist', :globs, VOLATILE_FACTS,
              'facts that are not stored: globs for dotted names such as `memory.*.used`; a glob for a fact that is a ' \
-             'hash removes all of it'),
+             'hash removes all of it',
+             protects: true),
       option('indexed_facts', :names, %w[os.family os.name os.release.major networking.fqdn networking.ip virtual],
              'the facts, by dotted names, that `simpkv::query_nodes` and `simpkv nodes` can search and show. Values ' \
              'of more than about 2,000 bytes of JSON are left out'),
@@ -49,16 +50,19 @@ module Simpkv
       option('unknown_nodes', %w[accept refuse discover], 'accept',
              'with `node_terminus = simpkv`, what to do with a node that has no declared record: `accept` compiles a ' \
              'catalog, `refuse` does not, `discover` applies the inspection rules to an empty record and stores the ' \
-             'result as its declared record')
+             'result as its declared record',
+             protects: true)
     ].freeze
 
     # Options of `inspection_rules` of the estate.
     INSPECTION_RULES = [
       option('built_in', :path, nil,
-             'a YAML file with rules. No command changes or deletes them. simpkv reads the file again when it changes'),
+             'a YAML file with rules. No command changes or deletes them. simpkv reads the file again when it changes',
+             protects: true),
       option('default_scope', :scope, nil,
              'the scope of rules that name none, except built-in rules and those of the phase early. A rule with a ' \
-             'scope applies only to nodes with that `scope`', absent: 'rules without a scope apply to all nodes'),
+             'scope applies only to nodes with that `scope`',
+             absent: 'rules without a scope apply to all nodes', protects: true),
       option('inspection_scope', :scope, nil,
              'the `scope` of the records that `unknown_nodes: discover` creates, unless a rule sets another one',
              absent: 'they have no scope'),

@@ -18,8 +18,9 @@ module Simpkv
       option('dots', %w[keep folders], 'keep',
              "how to find the key `'app.db'` of Hiera: `keep` looks for a key of this name, `folders` for the key " \
              '`db` in the folder `app`'),
-      option('confine_to_keys', :patterns, nil, 'simpkv looks up only keys that match one of them', absent: 'all keys'),
-      option('sensitive', :boolean, false, 'true: values are Sensitive'),
+      option('confine_to_keys', :patterns, nil, 'simpkv looks up only keys that match one of them',
+             absent: 'all keys', protects: true),
+      option('sensitive', :boolean, false, 'true: values are Sensitive', protects: true),
       option('softfail', :boolean, false,
              'true: if the backend fails, the level finds nothing, with a warning; otherwise the lookup fails')
     ].freeze
