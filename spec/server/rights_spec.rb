@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'open3'
+require 'simpkv/server/rights'
 require_relative '../support/certificates'
 require_relative '../support/command'
 require_relative 'server_helper'
@@ -254,6 +255,16 @@ RSpec.describe 'The rights of callers' do
       local = service.client('tcp')
       expect(local.put('/v1/keys/app1/a', 'value' => 1).status).to eq(201)
       expect(local.get('/v1/keys/app1/a').data['value']).to eq(1)
+    end
+  end
+
+  # Such a right used to have no limit.
+  %w[environments backends].each do |member|
+    it "are wrong if one has #{member} without a value" do
+      right = { 'user' => 'x', 'methods' => ['GET'], 'paths' => ['/'] }
+      expect { Simpkv::Server::Rights.new([right, right.merge(member => nil)]) }
+        .to raise_error(Simpkv::ConfigError, /\A'#{member}' of 'rights\[1\]' of 'server' must be a list of names/)
+      expect { Simpkv::Server::Rights.new([right.merge('certname' => nil)]) }.not_to raise_error
     end
   end
 

@@ -250,8 +250,9 @@ module Simpkv
 
       # @return [Array<String>, nil] nil if the entry does not limit them
       def names(entry, member, more, where)
+        return unless entry.key?(member)
+
         list = entry[member]
-        return if list.nil?
         return list if list.is_a?(Array) && list.all?(String)
 
         raise ConfigError, "'#{member}' of #{where} must be a list of names#{more}"
