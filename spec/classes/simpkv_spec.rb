@@ -85,7 +85,8 @@ RSpec.describe 'simpkv', type: :class do
       is_expected.to contain_file('/etc/simpkv/simpkv.yaml').with(owner: 'root', group: 'root', mode: '0640',
                                                                   show_diff: false)
       expect(YAML.safe_load(written[:content]))
-        .to eq('backends' => options['backends'], 'estate' => { 'reports' => 9 }, 'server' => { 'bind' => ['a'] })
+        .to eq('backends' => options['backends'], 'softfail' => nil, 'estate' => { 'reports' => 9 },
+               'server' => { 'bind' => ['a'] })
     end
   end
 
@@ -133,7 +134,10 @@ RSpec.describe 'simpkv', type: :class do
     { options: { 'backends' => { 'default' => 5 } } } => /simpkv.yaml: backends: expected a Hash of backends/,
     { options: { 'backends' => { 'default' => { 'type' => 'file' } } } } => /each a Hash with 'type' and 'id'/,
     { options: { 'backends' => { 'default' => { 'type' => 'file', 'id' => 'site', 'root_pth' => '/a' } } } } =>
-      /simpkv.yaml: Unknown option 'root_pth' of simpkv backend 'default': did you mean 'root_path'/ }
+      /simpkv.yaml: Unknown option 'root_pth' of simpkv backend 'default': did you mean 'root_path'/,
+    # The file did not have the option, so documents were stored in plain text.
+    { options: { 'backends' => { 'default' => { 'type' => 'file', 'id' => 'site', 'encryption_keys' => :undef } } } } =>
+      /simpkv.yaml: 'encryption_keys' of simpkv backend 'default' has no value/ }
     .each do |given, message|
     context "with #{given}" do
       let(:params) { given }

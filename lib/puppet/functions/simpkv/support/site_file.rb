@@ -13,7 +13,8 @@ require 'yaml'
 # @api private
 Puppet::Functions.create_function(:'simpkv::support::site_file', Puppet::Functions::InternalFunction) do
   # @param options
-  #   The options, with their sections. Those that are undef are left out.
+  #   The options, with their sections. An option that is undef is written without a value. Readers refuse it if it
+  #   protects something, such as encryption_keys; otherwise it counts as absent.
   # @return [Sensitive[String]] YAML
   # @raise ArgumentError if a value is no plain data, or an option is invalid; the message does not show the value
   # @example The options of a backend
@@ -63,7 +64,7 @@ Puppet::Functions.create_function(:'simpkv::support::site_file', Puppet::Functio
   def plain(value, place)
     case value
     when Puppet::Pops::Types::PSensitiveType::Sensitive then plain(value.unwrap, place)
-    when Hash then value.compact.to_h { |name, each| [name.to_s, plain(each, "#{place}: #{name}")] }
+    when Hash then value.to_h { |name, each| [name.to_s, plain(each, "#{place}: #{name}")] }
     when Array then value.map { |each| plain(each, place) }
     when String, Integer, Float, true, false, nil then value
     else raise ArgumentError, "#{place}: a #{value.class.name} cannot stand in YAML: write it as text"
