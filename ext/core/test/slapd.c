@@ -72,7 +72,9 @@ static bool run(const slapd *s, const char *format, ...)
 static bool make_certificates(slapd *s, slapd_tls tls)
 {
     const char *name = tls == SLAPD_TLS_OTHER_HOST ? "DNS:elsewhere.example.com" : "IP:127.0.0.1";
-    int days = tls == SLAPD_TLS_EXPIRED ? -1 : 7;
+    const char *times = tls == SLAPD_TLS_EXPIRED ? "-startdate 20200101000000Z -enddate 20200201000000Z"
+                        : tls == SLAPD_TLS_EARLY ? "-startdate 20980101000000Z -enddate 20990101000000Z"
+                                                 : "-days 7";
     char extension[96];
 
     snprintf(s->cacert, sizeof s->cacert, "%s/ca.pem", s->folder);
@@ -85,10 +87,12 @@ static bool make_certificates(slapd *s, slapd_tls tls)
            run(s, "openssl req -x509 %s -days 7 -subj /CN=other -keyout other.key -out other.pem", EC) &&
            run(s, "openssl req %s -subj /CN=server -keyout server.key -out server.csr", EC) &&
            run(s, "echo subjectAltName=%s > extension", name) &&
+           run(s, "printf '[ca]\\ndefault_ca = x\\n[x]\\ndatabase = index\\nrand_serial = yes\\npolicy = y\\n[y]\\n"
+                  "commonName = supplied\\n' > ca.conf && touch index") &&
            run(s,
-               "openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days %d -extfile extension "
-               "-out server.pem",
-               days);
+               "openssl ca -batch -config ca.conf -cert ca.pem -keyfile ca.key -md sha256 -notext "
+               "-outdir . -extfile extension %s -in server.csr -out server.pem",
+               times);
 }
 
 static bool write_configuration(slapd *s, slapd_tls tls, const char *more, const char *database)

@@ -19,7 +19,7 @@ typedef struct slapd {
 } slapd;
 
 /* The certificate that the server shows. The others are made beside it. */
-typedef enum slapd_tls { SLAPD_NO_TLS, SLAPD_TLS, SLAPD_TLS_EXPIRED, SLAPD_TLS_OTHER_HOST } slapd_tls;
+typedef enum slapd_tls { SLAPD_NO_TLS, SLAPD_TLS, SLAPD_TLS_EXPIRED, SLAPD_TLS_EARLY, SLAPD_TLS_OTHER_HOST } slapd_tls;
 
 /* Returns true if slapd is installed. */
 bool slapd_is_installed(void);

@@ -37,6 +37,8 @@ static void a_changed_file_is_read_again(void)
     write_keys(KEYS(JWK("b", CODED_B)));
     CHECK(decrypts(keyring, by_b));
     CHECK(!decrypts(keyring, by_a) && skv_reply_status(result) == SKV_DENIED);
+    CHECK_STR(skv_reply_fault(result), "encryption_keys");
+    CHECK_HAS(skv_reply_message(result), "cannot decrypt '" PATH "': ");
     CHECK_HAS(skv_reply_message(result), "the key 'a', which is not in ");
     CHECK_HAS(skv_reply_message(result), key_file);
     write_keys(KEYS(JWK("a", CODED_B)));

@@ -224,6 +224,7 @@ static void a_read_only_disk_can_be_read(void)
     for (size_t i = 0; i < sizeof deeds / sizeof *deeds; i++) {
         CHECK(deeds[i].run() == SKV_DENIED);
         CHECK_HAS(skv_reply_message(reply), ": Read-only file system: to write, mount the file system read-write");
+        CHECK_STR(skv_reply_fault(reply), "read_only");
     }
     disk.read_only = false;
     CHECK(is_stored("globals/f/k", "old"));

@@ -145,6 +145,7 @@ static void a_hidden_entry_stays_an_error(void)
     CHECK(put("globals/hidden/k", D1) == SKV_DENIED);
     CHECK(get_with("globals/hidden/k", SKV_GET_STORED) == SKV_DENIED);
     CHECK(get_with("globals/hidden/k", SKV_GET_ANY) == SKV_DENIED);
+    CHECK_STR(skv_reply_fault(reply), "hidden");
 }
 
 static void memory_scenario(void)

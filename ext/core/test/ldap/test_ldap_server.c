@@ -63,6 +63,7 @@ static void a_missing_base_dn_is_not_a_missing_key(void)
     }
     CHECK_STATUS(reply, SKV_OK);
     CHECK(skv_exists(store, "", 0, LONG_MS, NULL, reply) == SKV_UNAVAILABLE);
+    CHECK_STR(skv_reply_fault(reply), "base_missing");
     CHECK_HAS(skv_reply_message(reply), "the base DN 'ou=none,o=puppet,dc=simp' is not there");
     CHECK(get("globals/a") == SKV_UNAVAILABLE);
     CHECK(put("globals/a", D1) == SKV_UNAVAILABLE);
@@ -104,6 +105,34 @@ static void a_store_reconnects_to_a_restarted_server(void)
     get_gives("globals/r", D2);
 }
 
+/* Somebody else has put the entry into the tree. */
+static void a_referral_is_not_followed(void)
+{
+    put_gives("globals/a", D1, 1);
+    CHECK(directory_modify(&server, "dn: ou=elsewhere,ou=globals,ou=plain,ou=instances," DIRECTORY_BASE_DN
+                                    "\nobjectClass: referral\nobjectClass: extensibleObject\nou: elsewhere\n"
+                                    "ref: ldap://127.0.0.1:1/dc=simp\n"));
+    CHECK(get("globals/elsewhere/k") == SKV_UNAVAILABLE);
+    CHECK_STR(skv_reply_fault(reply), "referral");
+    CHECK(put("globals/elsewhere/k", D1) == SKV_UNAVAILABLE);
+    CHECK_STR(skv_reply_fault(reply), "referral");
+    CHECK(del("globals/a") == SKV_OK);
+}
+
+static void a_read_only_database_is_named(void)
+{
+    char path[96];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/slapd.conf", server.folder);
+    slapd_stop(&server);
+    file = fopen(path, "a");
+    CHECK(file && fputs("readonly on\n", file) >= 0 && fclose(file) == 0 && slapd_start(&server));
+    CHECK(put("globals/r", D1) == SKV_DENIED);
+    CHECK_HAS(skv_reply_message(reply), "is the server, or its database, read-only?");
+    CHECK_STR(skv_reply_fault(reply), "read_only");
+}
+
 static void statistics_are_json_without_a_secret(void)
 {
     CHECK(skv_stats(reply) == SKV_OK);
@@ -120,6 +149,8 @@ static void ordinary_tests(void)
     a_latest_get_reads_from_the_write_uri();
     a_store_reconnects_to_a_restarted_server();
     statistics_are_json_without_a_secret();
+    a_referral_is_not_followed();
+    a_read_only_database_is_named();
 }
 
 /* ---- Other servers ----------------------------------------------------------------------------------------------- */
@@ -151,6 +182,7 @@ static void without_rights_a_call_is_denied(void)
 
     CHECK(put("globals/a", D1) == SKV_DENIED);
     CHECK_HAS(skv_reply_message(reply), "Key write to 'globals/a' failed: ");
+    CHECK_STR(skv_reply_fault(reply), "");
     CHECK_HAS(skv_reply_message(reply), "answered 50 to '" DIRECTORY_USER_DN "'");
     CHECK_HAS(skv_reply_message(reply), "admin_dn");
     store = open_with(true, (const char *[]){"id=plain", NULL});

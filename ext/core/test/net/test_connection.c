@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 static skv_reply *reply;
-static slapd server, expired, other_host;
+static slapd server, expired, early, other_host;
 
 /* Opens a connection. Returns NULL with the reply filled on failure. */
 static skv_conn *open_conn(const char *uri, const skv_identity *identity, skv_conn_failure *failure)
@@ -191,6 +191,9 @@ static void a_certificate_is_always_verified(void)
                   "certificate expired on 20");
     check_refused(expired.ldap, &identity, SKV_DENIED, SKV_CONN_UNREACHABLE, "certificate_expired", expired.ldap,
                   "certificate expired on 20");
+    identity.cacert = early.cacert;
+    check_refused(early.ldaps, &identity, SKV_DENIED, SKV_CONN_UNREACHABLE, "certificate_early", early.ldaps,
+                  "certificate is not valid before 2098-01-01: check the clocks");
     identity.cacert = other_host.cacert;
     check_refused(other_host.ldaps, &identity, SKV_DENIED, SKV_CONN_UNREACHABLE, "certificate_name", other_host.ldaps,
                   "another host name than '127.0.0.1'");
@@ -353,7 +356,7 @@ int main(void)
     reply = skv_reply_new();
     the_validity_of_a_certificate_is_read();
     if (slapd_is_installed() && CHECK(slapd_begin(&server, SLAPD_TLS, "")) &&
-        CHECK(slapd_begin(&expired, SLAPD_TLS_EXPIRED, "")) &&
+        CHECK(slapd_begin(&expired, SLAPD_TLS_EXPIRED, "")) && CHECK(slapd_begin(&early, SLAPD_TLS_EARLY, "")) &&
         CHECK(slapd_begin(&other_host, SLAPD_TLS_OTHER_HOST, ""))) {
         be_hostile();
         every_way_leads_to_a_bound_connection();
@@ -369,6 +372,7 @@ int main(void)
     CHECK(chdir("/") == 0);
     slapd_end(&server);
     slapd_end(&expired);
+    slapd_end(&early);
     slapd_end(&other_host);
     skv_reply_free(reply);
     return check_summary("conn");
