@@ -61,8 +61,8 @@ module Simpkv
     end
 
     # @param message [String]
-    # @return [Error] of the same class, about the same key and fault. It has no cause, which may quote what the
-    #   message hides
+    # @return [Error] of the same class, about the same key and fault. Raise it with `cause: nil`: the message of a
+    #   cause may quote what the new one hides
     def reworded(message)
       self.class.new(message).about(key).with_fault(fault)
     end

@@ -44,7 +44,7 @@ module Simpkv
       [yield(preferred), nil]
     rescue Error => e
       why = explained(e)
-      raise e.reworded(why) if fallback == preferred
+      raise e.reworded(why), cause: nil if fallback == preferred
 
       [make_fallback(why, &block), "#{why}. Using '#{fallback}' instead."]
     end
@@ -78,7 +78,7 @@ module Simpkv
     def make_fallback(why)
       yield fallback
     rescue Error => e
-      raise e.reworded("#{why}; #{explained(e)}")
+      raise e.reworded("#{why}; #{explained(e)}"), cause: nil
     end
 
     # The store's message calls the path configured, which it is not.

@@ -12,7 +12,8 @@ module Simpkv
     PLAIN = %r{\A[a-z0-9._:/-]*\z}.freeze
     private_constant :URI, :TLS_FILES, :OF_ALL_TYPES, :PLAIN
 
-    # Why options cannot be used; of a file that is `:absent` or `:unreadable`, also its option and that.
+    # Why options cannot be used. For a file that does not exist or cannot be read, `option` names its option, and
+    # `kind` is `:absent` or `:unreadable`; otherwise both are nil.
     Problem = Struct.new(:text, :option, :kind)
 
     # Opens a store. It asks no server yet.
@@ -80,14 +81,14 @@ module Simpkv
     # @return [String] the remedy
     def self.remedy(settings, problem, backend)
       name = problem.option
-      case [problem.kind, name]
-      when [:unreadable, name]
+      if problem.kind == :unreadable
         'let that user read it (owner, group and mode of the file and of the folders above), or run simpkv as the ' \
-        "user that '#{name}' is for"
-      when [:absent, 'admin_pw_file']
+          "user that '#{name}' is for"
+      elsif problem.kind == :absent && name == 'admin_pw_file'
         "write the password of #{settings['admin_dn']} into it, readable by its owner alone, or correct " \
-        "'admin_pw_file'"
-      else "correct the options of backend '#{backend}'"
+          "'admin_pw_file'"
+      else
+        "correct the options of backend '#{backend}'"
       end
     end
 

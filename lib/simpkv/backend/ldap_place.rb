@@ -79,9 +79,9 @@ module Simpkv
         raise MissingBaseError, "there is no such entry at #{@settings['ldap_uri']}, or #{bound_as} may not see it: " \
                                 "correct 'base_dn', or make the entry with 'simpkv init'"
       rescue Error => e
-        raise e.reworded("could not access #{base_dn}: #{explain(e)}") unless @search
+        raise e.reworded("could not access #{base_dn}: #{explain(e)}"), cause: nil unless @search
 
-        raise e.reworded("Plugin could not access #{base_dn}: #{advised(e)}")
+        raise e.reworded("Plugin could not access #{base_dn}: #{advised(e)}"), cause: nil
       end
 
       # @param error [Error] of the store

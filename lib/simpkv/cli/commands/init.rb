@@ -120,7 +120,7 @@ module Simpkv
           check_loaded(schema)
           "was loaded: #{backend.settings['layout']}"
         rescue DeniedError, NotFoundError => e
-          raise e.reworded("#{e.message}. By hand: #{by_hand(schema)}")
+          raise e.reworded("#{e.message}. By hand: #{by_hand(schema)}"), cause: nil
         end
 
         def refuse_other_layout(schema)
@@ -157,7 +157,7 @@ module Simpkv
           made = make(base_dn)
           made.empty? ? 'already exists' : "was made: #{made.join('; ')}"
         rescue DeniedError => e
-          raise e.reworded("#{e.message.chomp('.')}. Say with --as and --password-file who may make it")
+          raise e.reworded("#{e.message.chomp('.')}. Say with --as and --password-file who may make it"), cause: nil
         end
 
         # @return [Array<String>] the new entries, the outermost first
