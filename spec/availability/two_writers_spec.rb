@@ -111,7 +111,10 @@ Pairs.each do |name, kind, tags|
       frozen.pop
     end
 
-    it 'has a write that only the killed server knew, once that server is back with its disk' do
+    # OpenLDAP sends it only if the killed server takes another write before the other one has connected again: see
+    # 'If a killed server has writes that the other one lacks' of the page.
+    it 'has a write that only the killed server knew, once that server is back with its disk',
+       unless: kind == MirrorMode do
       pair.cut
       each_store.first.put(key, document('kept'))
       first.kill
