@@ -255,6 +255,7 @@ static void take_added(skv_ldap_call *call, skv_put_state *put, const skv_ldap_r
     if (response->code == LDAP_SUCCESS) {
         call->reply->number = 1;
     } else if (!lacks_folder || skv_ldap_check_base(call, response) == SKV_OK) {
+        put->hidden += response->code == LDAP_ALREADY_EXISTS;
         put->make_all_folders |= lacks_folder && skv_ldap_matched_depth(response) == 0;
         put->step = lacks_folder || response->code == LDAP_ALREADY_EXISTS ? SKV_STEP_READ : SKV_STEP_SINGLE;
     }
@@ -296,6 +297,7 @@ static void take_read(skv_ldap_call *call, skv_put_state *put, skv_ldap_response
     } else if (response->code != LDAP_SUCCESS || skv_ldap_entry_of(call, response, &entry) != LDAP_SUCCESS) {
         put->step = SKV_STEP_SINGLE;
     } else {
+        put->hidden = 0;
         put->versions.read = skv_ldap_version_of(&entry);
         if (!put->args->document)
             take_present_folder(call, &entry);
@@ -368,6 +370,10 @@ static skv_status attempt_put(skv_ldap_call *call)
         while (put->step != SKV_STEP_READ && put->step != SKV_STEP_DONE);
         if (put->step == SKV_STEP_DONE)
             return call->reply->status;
+        if (put->hidden >= ROUNDS_MAX)
+            return skv_ldap_refuse(call, SKV_DENIED,
+                                   "it exists, but an access rule of the directory hides it: give this identity the "
+                                   "right to read and search the entry");
         /* A folder has no versions. */
         put->versions.overtaken += !put->args->document;
         if (put->versions.overtaken == overtaken)

@@ -39,6 +39,7 @@ typedef struct skv_put_state {
     bool was_in_doubt;        /* before the replacement that is being confirmed */
     bool is_unindexed;        /* the index lacks the entry: the next read is without it */
     bool make_all_folders;    /* the server does not say which folders exist */
+    int hidden;               /* how many adds in a row found the entry, which reads do not see */
     int existing_depth;       /* of the deepest entry above a missing key that exists; 0: unknown */
     struct berval old;        /* owned: the document that the entry must have to be replaced; NULL for any */
     const char *version;      /* the version that it must have; "" for any */

@@ -381,9 +381,27 @@ static void conditions_are_kept_on_an_empty_key(void)
     conditions_are_kept();
 }
 
+/* The message used to be "others keep changing it". */
+static void a_put_of_a_hidden_key_says_so(void)
+{
+    put_gives("globals/a", D1, 1);
+    CHECK(directory_modify(&server, "dn: simpkvKey=hidden,ou=globals,ou=plain,ou=instances," DIRECTORY_BASE_DN "\n"
+                                    "objectClass: simpkvEntry\nsimpkvKey: hidden\nsimpkvJsonValue: " D1 "\n\n"
+                                    "dn: ou=hidden,ou=globals,ou=plain,ou=instances," DIRECTORY_BASE_DN "\n"
+                                    "objectClass: organizationalUnit\n"));
+    CHECK(get("globals/hidden") == SKV_NOT_FOUND);
+    CHECK(put("globals/hidden", D2) == SKV_DENIED);
+    CHECK_HAS(skv_reply_message(reply), "it exists, but an access rule of the directory hides it");
+    CHECK(put_if("globals/hidden", D2, SKV_PUT_ABSENT, NULL) == SKV_DENIED);
+    CHECK(create_folder("globals/hidden") == SKV_DENIED);
+    CHECK_HAS(skv_reply_message(reply), "it exists, but an access rule of the directory hides it");
+    CHECK(del("globals/a") == SKV_OK);
+}
+
 static void test_plain_layout(void)
 {
     test_both_layouts();
+    a_put_of_a_hidden_key_says_so();
     a_key_and_a_folder_may_share_a_name();
     strict_paths_refuses_to_share_a_name();
     fold_case_shares_an_environment();
@@ -424,7 +442,8 @@ int main(void)
 {
     static const char *const plain[] = {"id=plain", "page_size=100", NULL};
     static const char *const hex[] = {"id=Hex/nested", "layout=hex", "page_size=100", NULL};
-    static const char unlimited[] = "limits dn.exact=\"" DIRECTORY_USER_DN "\" size=unlimited size.prtotal=unlimited";
+    static const char unlimited[] = "limits dn.exact=\"" DIRECTORY_USER_DN "\" size=unlimited size.prtotal=unlimited\n"
+                                    "access to dn.regex=\"^[a-z]+=hidden,\" by * none";
 
     reply = skv_reply_new();
     run_ldap_tests(DIRECTORY_PLAIN, unlimited, false, plain, test_plain_layout);
