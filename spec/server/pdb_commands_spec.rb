@@ -54,8 +54,9 @@ RSpec.describe 'The commands of the API of PuppetDB' do
   shared_examples 'a store of commands' do
     it 'stores facts, trusted facts, exports, a report and the status of a node' do
       submit!('replace_facts', facts_payload('web1', 'kernel' => 'Linux', 'trusted' => { 'certname' => 'web1' }))
-      resource = host('www', { 'ip' => '192.0.2.1', 'login' => 'pl4nted' }, 'tags' => %w[b a],
-                                                                            'sensitive_parameters' => %w[login])
+      nested = { 'a' => [1, { '__ptype' => 'Sensitive', '__pvalue' => 'pl4nted' }] }
+      resource = host('www', { 'ip' => '192.0.2.1', 'login' => 'pl4nted', 'nested' => nested },
+                      'tags' => %w[b a], 'sensitive_parameters' => %w[login])
       submit!('replace_catalog', catalog_payload('web1', [resource]))
       submit!('store_report', report_payload('web1', {}))
       expect(estate.facts.find('web1'))

@@ -5,7 +5,8 @@ require 'simpkv/document/rich_data'
 module Simpkv
   class Estate
     # Converts data in PuppetDB's form to the one in which the estate stores them. PuppetDB's parameters are plain data,
-    # in which a reference is a String such as `File[/x]`.
+    # in which a reference is a String such as `File[/x]`. PuppetDB has no Sensitive: a parameter that holds one, as
+    # Puppet's rich data have it, is left out.
     module PuppetDBData
       # The fact that has the trusted facts.
       TRUSTED = 'trusted'
@@ -38,7 +39,7 @@ module Simpkv
         # @return [Hash] as {Exports} has it
         # @raise [MalformedError] as {exports}
         def resource(resource)
-          parameters = member(resource, 'parameters', Hash)
+          parameters = member(resource, 'parameters', Hash).reject { |_, value| sensitive?(value) }
           { 'title' => member(resource, 'title'), 'parameters' => parameters.transform_values { |value| rich(value) },
             'tags' => Array(resource['tags']).sort, 'file' => resource['file'], 'line' => resource['line'] }.compact
         end
@@ -56,6 +57,14 @@ module Simpkv
         end
 
         private
+
+        def sensitive?(value)
+          case value
+          when Array then value.any? { |member| sensitive?(member) }
+          when Hash then value[RichData::TYPE] == 'Sensitive' || value.each_value.any? { |member| sensitive?(member) }
+          else false
+          end
+        end
 
         # Puppet's rich data mark an object by a member. PuppetDB has no objects, but perhaps a Hash with that member.
         def rich(value)
