@@ -95,19 +95,20 @@ RSpec.describe 'simpkv node' do
     secret = { '__ptype' => 'Sensitive', '__pvalue' => 'pl4nted' }
 
     before do
-      run('web1', exports: { 'host' => [host('web1', ip: '192.0.2.1', aliases: %w[a b])],
-                             'site::user' => [host('admin', password: secret, nested: { 'deep' => [secret] })] })
+      user = host('admin', key: secret, nested: { 'deep' => [secret], 'api_key' => 'pl4nted' }, password: 'pl4nted')
+      run('web1', exports: { 'host' => [host('web1', ip: '192.0.2.1', aliases: %w[a b])], 'site::user' => [user] })
     end
 
-    it 'prints resources, and no Sensitive value' do
+    it 'prints resources, no Sensitive value, and no parameter with the name of a secret' do
       expect(simpkv!('node', 'exports', 'web1')).to eq(<<~RESOURCES)
         Host['web1']
           aliases  ["a","b"]
           ip       192.0.2.1
           tags     host
         Site::User['admin']
-          nested    {"deep":["Sensitive [value redacted]"]}
-          password  Sensitive [value redacted]
+          key       [redacted]
+          nested    {"deep":["[redacted]"],"api_key":"[redacted]"}
+          password  [redacted]
           tags      host
       RESOURCES
       run('web2', exports: { 'host' => [host('a', number: 80, text: '80', list: '[]')] })
@@ -116,9 +117,9 @@ RSpec.describe 'simpkv node' do
       expect(simpkv!('node', 'exports', 'web1', '-o', 'yaml')).not_to include('pl4nted')
     end
 
-    it 'prints Sensitive values if --show-sensitive says so' do
+    it 'prints Sensitive values and other secrets if --show-sensitive says so' do
       shown = data('node', 'exports', 'web1', 'site::user', '--show-sensitive')
-      expect(shown['site::user'].first['parameters']['password']).to eq(secret)
+      expect(shown['site::user'].first['parameters']).to include('key' => secret, 'password' => 'pl4nted')
     end
 
     it 'names what is missing' do
@@ -155,6 +156,15 @@ RSpec.describe 'simpkv node' do
     it 'prints events, and only the last reports' do
       expect(simpkv!('node', 'reports', 'web1', '--events', '--limit', '1').lines.drop(2))
         .to eq(["  failure: File[/a] mode: no such user\n", "  and 7 events that the report leaves out\n"])
+    end
+
+    it 'prints the message of an event about a secret only with --show-secrets' do
+      estate.reports.save('web1', 'time' => '2026-11-24T01:00:00Z', 'status' => 'changed', 'noop' => false,
+                                  'events' => [{ 'property' => 'password', 'message' => 'changed a to pl4nted' }])
+      [%w[reports --events], %w[reports -o json], %w[show -o json]].each do |command, *options|
+        expect(simpkv!('node', command, 'web1', *options)).to match(/\A(?!.*pl4nted).*\[redacted\]/m)
+        expect(simpkv!('node', command, 'web1', *options, '--show-secrets')).to include('changed a to pl4nted')
+      end
     end
 
     it 'prints all for programs' do

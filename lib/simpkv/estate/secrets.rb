@@ -63,6 +63,16 @@ module Simpkv
         inspection['record'] ? inspection.merge('record' => effective(inspection['record'])) : inspection
       end
 
+      # A parameter can be a secret, such as a password, without being Sensitive.
+      #
+      # @param exports [Hash{String => Array<Hash>}] as {Exports#of} returns them
+      # @return [Hash{String => Array<Hash>}] a copy without secrets in the parameters
+      def exports(exports)
+        return exports if @shown
+
+        exports.transform_values { |list| list.map { |resource| exported(resource) } }
+      end
+
       # @param report [Hash] as {Reports} has it
       # @return [Hash] a copy without secrets
       def report(report)
@@ -78,6 +88,11 @@ module Simpkv
       end
 
       private
+
+      def exported(resource)
+        parameters = RichData.replace(resource['parameters'] || {}, 'Sensitive') { REDACTED }
+        resource.merge('parameters' => by_name(parameters))
+      end
 
       def by_name(data)
         each_member(data) { |name, value| Native.secret_name?(name) ? REDACTED : by_name(value) }

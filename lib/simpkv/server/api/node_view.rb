@@ -56,8 +56,7 @@ module Simpkv
           named = @estate.inventory.get(@certname).to_h['exports'].to_h.keys
           @estate.exports.demand(@certname, named - exports.keys)
           exports = exports.reject { |_, list| list.empty? }
-          exports = RichData.replace(exports, 'Sensitive') { Estate::Secrets::REDACTED }
-          { 'exports' => exports.transform_values { |list| list.map { |resource| exported(resource) } } }
+          { 'exports' => @secrets.exports(exports) }
         end
 
         # @return [Hash] the declared record
@@ -106,11 +105,6 @@ module Simpkv
         def without_message(part)
           copied = @estate.options['inspection_rules']['mask_secrets'] == 'never'
           copied && part&.key?('msg') ? part.merge('msg' => Estate::Secrets::REDACTED) : part
-        end
-
-        # A parameter can be a secret, such as a password, without being Sensitive.
-        def exported(resource)
-          resource.merge('parameters' => @secrets.facts(resource['parameters'] || {}))
         end
 
         def read

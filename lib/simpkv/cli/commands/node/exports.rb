@@ -13,17 +13,14 @@ module Simpkv
           ARGUMENTS = 'NODE [TYPE]'
           DESCRIPTION = <<~TEXT
             Prints the resources that a node exports, of all types or of one, as its last run stored them: title, tags
-            and parameters. The value of a Sensitive parameter is not printed, in no format, unless --show-sensitive is
-            given. For programs, parameters of Puppet's own types have the form in which they are stored. Exits with
-            66 if the node exports nothing of that type.
+            and parameters. Prints [redacted], in every format, for a Sensitive and for a parameter or member with the name
+            of a secret, such as password, unless --show-sensitive is given. For programs, parameters of Puppet's own
+            types have the form in which they are stored. Exits with 66 if the node exports nothing of that type.
           TEXT
           EXAMPLES = {
             'simpkv node exports web1' => 'All types',
             'simpkv node exports web1 nagios_host -o json' => 'A type, for a program'
           }.freeze
-
-          REDACTED = 'Sensitive [value redacted]'
-          private_constant :REDACTED
 
           def run(name, type = nil)
             errors = {}
@@ -31,7 +28,7 @@ module Simpkv
             exports = of_type(name, type.downcase, exports, errors) if type
             not_there(name, 'there is no exported resource of a node', node_names) if exports.empty? && errors.empty?
 
-            exports = RichData.replace(exports, 'Sensitive') { REDACTED } unless @reveal
+            exports = secrets(estate).exports(exports)
             output.print(exports) { lines(exports) }
             report(errors)
           end
@@ -44,7 +41,7 @@ module Simpkv
           private
 
           def define(parser)
-            parser.on('--show-sensitive', 'print the values of Sensitive parameters too') { @reveal = true }
+            parser.on('--show-sensitive', 'print Sensitive values and other secrets too') { @show_secrets = true }
           end
 
           def exported(name, &block)

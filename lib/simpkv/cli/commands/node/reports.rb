@@ -14,8 +14,9 @@ module Simpkv
           DESCRIPTION = <<~TEXT
             Prints a line for each stored report of a node, the newest first: time, status, the numbers of changed and
             of failed resources, and environment. The option reports says how many are kept. With --events, prints the
-            events of each report too. For programs, prints all that is stored of each report. Exits with 66 if there
-            is none.
+            events of each report too. For programs, prints all that is stored of each report. Prints [redacted] for
+            the message of an event whose property has the name of a secret, unless --show-secrets is given. Exits with
+            66 if there is no report.
           TEXT
           EXAMPLES = {
             'simpkv node reports web1' => 'In short',
@@ -28,6 +29,7 @@ module Simpkv
             reports = on_estate { |estate| estate.reports.all(name) { |key, why| errors[key] = why } }
             reports = reports.first(@limit) if @limit
             not_there(name, 'there is no report of a node', node_names) if reports.empty? && errors.empty?
+            reports = reports.map { |each| secrets(estate).report(each) }
             output.print(reports) { @events ? with_events(reports) : NodeReports.table(reports) }
             report(errors)
           end
@@ -36,6 +38,7 @@ module Simpkv
 
           def define(parser)
             parser.on('--events', 'print the events, too') { @events = true }
+            define_show_secrets(parser)
             parser.on('--limit N', Integer, 'only the last N reports') do |number|
               raise Failure.new('--limit must be 1 or more', Failure::USAGE) unless number.positive?
 

@@ -54,7 +54,8 @@ module Simpkv
           def without_secrets(parts, secrets)
             declared, inspection, inventory = parts.values_at('declared', 'inspection', 'inventory')
             facts = inventory && inventory['facts']
-            parts.merge('declared' => declared && secrets.declared(declared),
+            reports = parts['reports'].map { |each| secrets.report(each) }
+            parts.merge('reports' => reports, 'declared' => declared && secrets.declared(declared),
                         'inspection' => inspection && secrets.inspection(inspection),
                         'inventory' => facts ? inventory.merge('facts' => secrets.facts(facts)) : inventory)
           end
