@@ -23,6 +23,11 @@ RSpec.describe 'simpkv::support::config::merge', type: :puppet_function do
     end
   end
 
+  it 'takes an option that is undef in a call for absent, also one that protects something' do
+    found = subject.execute({ 'sensitive' => nil, 'noop_writes' => nil }, ['file'])
+    expect(found).to eq(subject.execute({}, ['file']))
+  end
+
   # An invalid `rich_data` or `skip_undecodable` was accepted until an operation read it.
   Simpkv::Config::CALL.reject { |option| %w[default environment].include?(option.name) }.each do |option|
     it "refuses a value of the wrong type for #{option.name}, and names the option" do

@@ -39,9 +39,15 @@ module Simpkv
           # On copies, since the gem changes both of its arguments and either may be frozen.
           site = Config.copy(site)
           call = Config.copy(call)
+          forget_protecting(call)
           forget_undef(site, call)
           forget_replaced(site['backends'], call['backends'])
           DeepMerge.deep_merge!(call, site)
+        end
+
+        # A manifest passes on a parameter of its own, which may be undef. In Hiera, such an option is an error.
+        def forget_protecting(call)
+          Config::CALL.each { |option| call.delete(option.name) if option.protects && call[option.name].nil? }
         end
 
         # The gem lets undef override false.

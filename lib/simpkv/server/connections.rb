@@ -137,7 +137,7 @@ module Simpkv
         return if @reported && now - @reported < SILENCE
 
         @reported = now
-        @log.write("simpkv: there are #{max} connections ('max_connections'): new ones take the place of idle ones\n")
+        @log.write("simpkv: there are #{max} connections ('max_connections'): new ones replace old ones\n")
       end
     end
   end

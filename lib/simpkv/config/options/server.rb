@@ -13,7 +13,8 @@ module Simpkv
       option('rights', :list, [], 'who may do what (docs/service.md): a list of hashes', absent: 'nobody but root'),
       option('threads', 1..256, 16, 'the number of requests that the service answers at the same time'),
       option('max_connections', 16..100_000, 256,
-             'the maximum number of open connections. At the limit, a new connection replaces an idle one'),
+             'the maximum number of open connections. At the limit, a new connection replaces an old one: of the ' \
+             'client with the most connections, the one that has sent no request for the longest time'),
       option('command_bytes', 1_048_576..1_073_741_824, 33_554_432,
              "the maximum size of a command of PuppetDB's API, uncompressed, in bytes. Other bodies may have 1 MiB"),
       option('compare_replicas_seconds', :seconds, 21_600,
