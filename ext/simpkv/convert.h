@@ -5,6 +5,7 @@
 #include "simpkv.h"
 #include "simpkv_audit.h"
 #include "simpkv_changes.h"
+#include "simpkv_faults.h"
 #include "simpkv_keyring.h"
 #include "simpkv_rules.h"
 

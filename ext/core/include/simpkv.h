@@ -1,9 +1,9 @@
 /*
  * simpkv.h - the native core of simpkv: a key/value store for Puppet manifests.
  *
- * With simpkv_keyring.h (encryption), simpkv_audit.h, simpkv_changes.h and simpkv_rules.h, the public interface. A
- * store maps keys to documents. A key is a path such as "environments/production/app1/password". A document is a byte
- * string, by convention one JSON object (see "Documents" below), but a store keeps any bytes.
+ * With simpkv_keyring.h (encryption), simpkv_audit.h, simpkv_changes.h, simpkv_faults.h and simpkv_rules.h, the public
+ * interface. A store maps keys to documents. A key is a path such as "environments/production/app1/password". A
+ * document is a byte string, by convention one JSON object (see "Documents" below), but a store keeps any bytes.
  *
  * Rules that hold for every function here:
  *
@@ -86,26 +86,6 @@ SKV_API void skv_reply_free(skv_reply *reply);
  * NUL-terminated UTF-8 without control characters, "" without a failure. */
 SKV_API skv_status skv_reply_status(const skv_reply *reply);
 SKV_API const char *skv_reply_message(const skv_reply *reply);
-
-/* Returns what the failure of the whole call is about, to choose advice by, because messages may change; "" for
- * anything else. A record of a list or a batch that fails has a status and a message, but no fault. The text is static.
- *
- *   "base_missing"         there is no entry of base_dn, though the one above it can be seen
- *   "hidden"               the server shows no such entry to this identity: it is missing, or may not be read
- *   "referral"             the server refers to another one, which the core does not follow
- *   "read_only"            the server, its database or the file system may be read-only
- *   "tls"                  the server does not do TLS on that port, or requires it, or may require a client
- *                          certificate; or a file of tls_* cannot be used
- *   "certificate"          the server's certificate is not signed by a CA in tls_cacert
- *   "certificate_name"     it is for another host name
- *   "certificate_expired"  it has expired
- *   "certificate_early"    it is not valid yet
- *   "password_file"        the file of admin_pw_file cannot be read
- *   "credentials"          the server does not accept admin_dn or its password, or the file holds no usable password
- *   "bind_refused"         the server refuses the bind for another reason: the account may be locked, or TLS required
- *   "encryption_keys"      the file of encryption_keys is not set, cannot be used, or lacks a key
- */
-SKV_API const char *skv_reply_fault(const skv_reply *reply);
 
 /* Return the data of the call, never NULL, and their size. A NUL follows the data, which the size does not count. */
 SKV_API const char *skv_reply_data(const skv_reply *reply);

@@ -5,7 +5,7 @@ module Simpkv
     # Reads the public headers of the core. The FFI binding takes its functions and numbers from there.
     class Header
       # The headers of this gem, or of this checkout.
-      PATHS = %w[simpkv simpkv_keyring simpkv_audit simpkv_changes simpkv_rules].map do |name|
+      PATHS = %w[simpkv simpkv_keyring simpkv_audit simpkv_changes simpkv_faults simpkv_rules].map do |name|
         File.expand_path("../../../ext/core/include/#{name}.h", __dir__)
       end.freeze
 

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "simpkv.h"
+#include "simpkv_faults.h"
 
 /* Has room for a root path, a key of SKV_KEY_MAX and a sentence about them. */
 #define SKV_MESSAGE_MAX 9216

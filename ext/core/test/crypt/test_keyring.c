@@ -3,6 +3,7 @@
 #include "chaos.h"
 #include "check.h"
 #include "crypt_fixture.h"
+#include "simpkv_faults.h"
 
 #include <openssl/crypto.h>
 #include <pthread.h>

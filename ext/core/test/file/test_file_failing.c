@@ -2,6 +2,7 @@
  * second, and so on. */
 #include "check.h"
 #include "file_fixture.h"
+#include "simpkv_faults.h"
 
 #include <errno.h>
 #include <fcntl.h>

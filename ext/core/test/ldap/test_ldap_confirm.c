@@ -5,6 +5,7 @@
 #include "chaos.h"
 #include "check.h"
 #include "directory.h"
+#include "simpkv_faults.h"
 
 #include <stdio.h>
 #include <stdlib.h>

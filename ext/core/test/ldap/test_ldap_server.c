@@ -1,6 +1,7 @@
 /* The LDAP store and its server: options, rights, limits, restarts. */
 #include "check.h"
 #include "directory.h"
+#include "simpkv_faults.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
 #include "check.h"
 #include "net/certificate.h"
 #include "net/connection.h"
+#include "simpkv_faults.h"
 #include "slapd.h"
 
 #include <arpa/inet.h>

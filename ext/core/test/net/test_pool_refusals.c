@@ -2,6 +2,7 @@
 #include "check.h"
 #include "pool_fixture.h"
 #include "proxy.h"
+#include "simpkv_faults.h"
 
 #include <sys/stat.h>
 
