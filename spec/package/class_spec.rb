@@ -30,7 +30,8 @@ module Layer
 end
 
 RSpec.describe 'The classes simpkv and simpkv::server, applied in a chroot' do
-  # The gems have no dependencies here: the service does not run in a chroot, and would need a registry.
+  # The gems get no dependencies here but ruby-progressbar, which the command needs: the service does not run in a
+  # chroot, and would need a registry.
   data = lambda do |folder|
     { 'simpkv::group' => 'puppet', 'simpkv::gem_source' => "#{folder}/simpkv.gem",
       'simpkv::gem_install_options' => %w[--local --force],
@@ -45,6 +46,7 @@ RSpec.describe 'The classes simpkv and simpkv::server, applied in a chroot' do
     top=$1
     PATH=$PATH:/usr/local/bin
     rm -rf /etc/simpkv /etc/systemd/system/simpkv.service /usr/local/bin/simpkv
+    gem install --local --no-document "$top/ruby-progressbar.gem" > /dev/null
     settings="--confdir $top/conf --vardir $top/var --hiera_config $top/hiera.yaml --color=false"
     puppet module install "$top/module.tar.gz" --ignore-dependencies --target-dir "$top/modules" $settings > /dev/null
     for run in --noop --no-noop --no-noop; do
@@ -66,6 +68,7 @@ RSpec.describe 'The classes simpkv and simpkv::server, applied in a chroot' do
 
   it 'installs and configures once, and keeps passwords from logs, reports and copies' do
     Dir.mktmpdir('simpkv-chroot') do |folder|
+      FileUtils.cp(Packages.progressbar, "#{folder}/ruby-progressbar.gem")
       { Packages::MODULE => 'module.tar.gz', Packages::GEMS[:ruby] => 'simpkv.gem',
         "simpkv-server-#{Simpkv::VERSION}.gem" => 'server.gem' }
         .each { |name, copy| FileUtils.cp(Packages.file(name), "#{folder}/#{copy}") }
