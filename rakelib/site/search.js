@@ -8,7 +8,7 @@ const COMMON = new Set('a an and are as at be by can do does for from how i in i
 const LAST = /^(?:docs\/(?:adr\/|simpkv\.yaml)|(?:CHANGELOG|CONTRIBUTING)\.html)/;
 const OPTIONS = {
   boost: { page: 2, heading: 4 },
-  boostDocument: id => (LAST.test(sections[id].address) ? 0.1 : 1) * (sections[id].heading === sections[id].page ? 1.5 : 1),
+  boostDocument: id => (LAST.test(sections[id].address) ? 0.02 : 1) * (sections[id].heading === sections[id].page ? 1.5 : 1),
   prefix: word => word.length > 2,
 };
 const FUZZY = { ...OPTIONS, fuzzy: word => (word.length > 3 ? 0.2 : false) };
