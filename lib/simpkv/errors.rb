@@ -29,7 +29,7 @@ module Simpkv
     attr_reader :key
 
     # @return [Symbol, nil] what the failure is about, to choose advice by, such as :certificate_expired: see
-    #   skv_reply_fault() in simpkv.h; nil for anything else
+    #   skv_reply_fault() in simpkv_faults.h; nil for anything else
     attr_reader :fault
 
     # @return [String] the message, without the name of the key if {Error.unreadable} has made the error

@@ -45,7 +45,8 @@ module Simpkv
           DeepMerge.deep_merge!(call, site)
         end
 
-        # A manifest passes on a parameter of its own, which may be undef. In Hiera, such an option is an error.
+        # A manifest may pass on a parameter of its own that is undef: the option counts as absent then. In Hiera, an
+        # option without a value that protects something is an error.
         def forget_protecting(call)
           Config::CALL.each { |option| call.delete(option.name) if option.protects && call[option.name].nil? }
         end

@@ -9,23 +9,22 @@
 /* Has room for a root path, a key of SKV_KEY_MAX and a sentence about them. */
 #define SKV_MESSAGE_MAX 9216
 
-/* What a failure is about, and the text of skv_reply_fault() for it. A status says what the caller can do, a fault what
- * an operator may have to correct. */
+/* What a failure is about, and the text of skv_reply_fault() for it: simpkv_faults.h describes them. */
 #define SKV_FAULT_MAP(X)                                                                                               \
-    X(NONE, "")                                   /* no failure, or any other fault */                                 \
-    X(BASE_MISSING, "base_missing")               /* there is no entry of base_dn, though the one above it shows */    \
-    X(HIDDEN, "hidden")                           /* the server shows no such entry to this identity */                \
-    X(REFERRAL, "referral")                       /* a server refers to another one */                                 \
-    X(READ_ONLY, "read_only")                     /* the server, its database or the file system may be read-only */   \
-    X(TLS, "tls")                                 /* the server does not do TLS so, or not with these files */         \
-    X(CERTIFICATE, "certificate")                 /* no CA of tls_cacert has signed the server's certificate */        \
-    X(CERTIFICATE_NAME, "certificate_name")       /* the server's certificate is for another host name */              \
-    X(CERTIFICATE_EXPIRED, "certificate_expired") /* the server's certificate has expired */                           \
-    X(CERTIFICATE_EARLY, "certificate_early")     /* the server's certificate is not valid yet */                      \
-    X(PASSWORD_FILE, "password_file")             /* admin_pw_file cannot be read */                                   \
-    X(CREDENTIALS, "credentials")                 /* the server refuses the identity or its password */                \
-    X(BIND_REFUSED, "bind_refused")               /* the account may be locked, or the server may require TLS */       \
-    X(ENCRYPTION_KEYS, "encryption_keys")         /* the file of keys is not set or usable, or lacks a key */
+    X(NONE, "")                                                                                                        \
+    X(BASE_MISSING, "base_missing")                                                                                    \
+    X(HIDDEN, "hidden")                                                                                                \
+    X(REFERRAL, "referral")                                                                                            \
+    X(READ_ONLY, "read_only")                                                                                          \
+    X(TLS, "tls")                                                                                                      \
+    X(CERTIFICATE, "certificate")                                                                                      \
+    X(CERTIFICATE_NAME, "certificate_name")                                                                            \
+    X(CERTIFICATE_EXPIRED, "certificate_expired")                                                                      \
+    X(CERTIFICATE_EARLY, "certificate_early")                                                                          \
+    X(PASSWORD_FILE, "password_file")                                                                                  \
+    X(CREDENTIALS, "credentials")                                                                                      \
+    X(BIND_REFUSED, "bind_refused")                                                                                    \
+    X(ENCRYPTION_KEYS, "encryption_keys")
 
 typedef enum skv_fault {
 #define SKV_FAULT_ENUM(name, text) SKV_FAULT_##name,
@@ -53,7 +52,7 @@ void skv_reply_reset(skv_reply *reply);
 skv_status skv_fail(skv_reply *reply, skv_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* The same for a failed system call: appends ": " and the text of `error_number`, and picks the status by it (DENIED,
- * TOO_LARGE, NOMEM, FULL, else UNAVAILABLE), and the fault READ_ONLY. */
+ * TOO_LARGE, NOMEM, FULL, else UNAVAILABLE). Notes the fault READ_ONLY for EROFS. */
 skv_status skv_fail_errno(skv_reply *reply, int error_number, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
