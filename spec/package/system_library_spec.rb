@@ -1,10 +1,12 @@
 # frozen_string_literal: true
 
+require 'simpkv/native/header'
 require_relative '../support/packages'
 
 # A site that forbids compilers builds the library elsewhere, from the sources in the gem, and installs it.
 RSpec.describe 'A system-wide libsimpkv.so' do
   library = "libsimpkv.so.#{Simpkv::Native.abi}"
+  headers = Simpkv::Native::Header::PATHS.map { |path| File.basename(path) }
 
   before(:all) do
     @unpacked = Dir.mktmpdir('simpkv-system')
@@ -32,8 +34,7 @@ RSpec.describe 'A system-wide libsimpkv.so' do
   it 'is installed below DESTDIR and PREFIX, with header and pkg-config file, readable by all users' do
     found = Packages.run('find', '.', '-type', 'f', '-printf', '%m %P\n', folder: @system).lines.map(&:chomp)
     expect(found).to contain_exactly("755 opt/x/lib/#{library}", '644 opt/x/lib/pkgconfig/simpkv.pc',
-                                     *%w[simpkv simpkv_audit simpkv_changes simpkv_keyring simpkv_rules]
-                                       .map { |name| "644 opt/x/include/#{name}.h" })
+                                     *headers.map { |name| "644 opt/x/include/#{name}" })
     expect(File.readlink(File.join(@lib, 'libsimpkv.so'))).to eq(library)
     expect(File.stat(@lib).mode & 0o777).to eq(0o755)
     expect(@said).to include('ldconfig', "SIMPKV_LIBRARY=/opt/x/lib/#{library}")
@@ -41,10 +42,9 @@ RSpec.describe 'A system-wide libsimpkv.so' do
 
   it 'follows PREFIX on the command line of make with all of its files (only the header did)' do
     Packages.run('make', 'install', "DESTDIR=#{@folder}", 'PREFIX=/opt/y', folder: @core)
-    headers = %w[simpkv simpkv_audit simpkv_changes simpkv_keyring simpkv_rules]
     expect(Dir.glob('**/*', base: @folder).grep(/\./))
       .to contain_exactly("opt/y/lib/#{library}", 'opt/y/lib/libsimpkv.so', 'opt/y/lib/pkgconfig/simpkv.pc',
-                          *headers.map { |name| "opt/y/include/#{name}.h" })
+                          *headers.map { |name| "opt/y/include/#{name}" })
     expect(File.read("#{@folder}/opt/y/lib/pkgconfig/simpkv.pc")).to include('-L/opt/y/lib ', '-I/opt/y/include')
   end
 

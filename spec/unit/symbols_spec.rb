@@ -40,7 +40,7 @@ RSpec.describe 'The native libraries', :thorough do
   it 'include the public headers and nothing else of the core in the extension for MRI' do
     own = Dir[File.join(root, 'ext/simpkv/*.h')].map { |file| File.basename(file) }
     included = Dir[File.join(root, 'ext/simpkv/*.{c,h}')].flat_map { |file| File.read(file).scan(/^#include "(.+)"/) }
-    public = %w[simpkv.h simpkv_audit.h simpkv_changes.h simpkv_faults.h simpkv_keyring.h simpkv_rules.h]
+    public = header::PATHS.map { |path| File.basename(path) }
     expect(included.flatten.uniq).to match_array(public + own)
   end
 
