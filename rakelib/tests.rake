@@ -97,7 +97,7 @@ stage(:long, "the examples that take minutes each, or need a systemd, clang's an
   stage.sh('bin/bench', '--quick', 'access', 'rotation', 'audit')
   variables, *command = Rubies.rspec(:cext, '--tag', 'long',
                                      *%w[unit access availability command console distribution estate integration
-                                         package puppetserver types].map { |name| "spec/#{name}" })
+                                         load package puppetserver types].map { |name| "spec/#{name}" })
   stage.sh(variables.merge('LONG' => '1', 'BUNDLE_WITH' => 'server'), *command)
 end
 { jruby93: "Debian's JRuby", jruby94: 'the newest JRuby' }.each do |ruby, name|

@@ -8,7 +8,7 @@ require_relative '../support/tally'
 
 # In windows of a quarter of LOAD_SECONDS, 3 unless told, and of two runs of each node at least. The server interprets
 # its code and keeps no metrics, so that neither compiled code nor metrics of the resources grow.
-RSpec.describe 'Eight nodes at a time of a puppetserver with an estate in slapd', :once do
+RSpec.describe 'Eight nodes at a time of a puppetserver with an estate in slapd', :long, :once do
   include_context 'with slapd', tls: true, limits: true
 
   attr_reader :server
