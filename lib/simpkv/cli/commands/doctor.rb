@@ -14,25 +14,33 @@ module Simpkv
         SUMMARY = 'find problems and print their remedies'
         ARGUMENTS = '[FOLDER]'
         DESCRIPTION = <<~TEXT
-          Checks the configuration, the files that it names, the server, encryption, base entry, schema, rights, indexes
-          and limits. Describes each problem and its remedy. Reads every key and names those with empty or corrupt
-          documents. Also reads the directory without binding, because anonymous clients should see no keys. To check
-          that keys can be stored and large folders listed, it stores keys in a folder of its own,
+          Checks a backend, and describes each problem and its remedy. It prints no values, and exits with 69 if there
+          is a problem.
+
+          It checks the configuration, the files that it names, the server, encryption, the base entry, the schema,
+          rights, indexes and limits. It reads every key, names those with empty or corrupt documents, and counts those
+          that have expired. It also reads the directory without binding, because anonymous clients should see no keys.
+
+          To check that keys can be stored and large folders listed, it stores keys in a folder of its own,
           globals/simpkv-doctor-..., and deletes them: one key in files, 501 in OpenLDAP, 5001 in 389-DS, or the number
           of --list-size. With --read-only it stores nothing. With FOLDER, it does all this in that folder. For an
           identity that sees only the folders of its roles (simpkv access), name one of them, or its environment with
           -e. If root runs it, it also checks that the user of puppetserver can read the files that the configuration
-          names. Of a directory with several servers, compares the keys of each with those of the server for writes, which
-          reads all documents of each. Counts keys that have expired. Of an encrypted backend, counts plain documents, documents of old or
-          missing keys, and keys that no document needs. Prints no values. Exits with 69 if there is a problem.
+          names.
 
-          If nodes are kept in the store, checks the settings of puppet.conf for that, and whether the documents of
-          nodes agree with each other, and reads all inspection rules as the compiler does. Compares the files
-          of keys of the compilers by fingerprint, if these store counters (compiler_counters). Compares the index of queries,
-          if there is one, with the documents (docs/query.md). On 389-DS, names the entries
-          that replication left behind after two suppliers had added one key at once (with ldapsearch). In a directory,
-          names the entries among the keys that simpkv does not make, such as an account or a referral, and the command
-          that deletes each (with ldapsearch).
+          In a directory, it names the entries among the keys that simpkv does not make, such as an account or a
+          referral, and the command that deletes each (with ldapsearch). If the directory has several servers, it
+          compares the keys of each with those of the server for writes, and reads all documents of each for that. On
+          389-DS, it names the entries that replication left behind after two suppliers had added one key at once (with
+          ldapsearch).
+
+          In an encrypted backend, it counts plain documents, documents of old or missing keys, and keys that no
+          document needs.
+
+          If nodes are kept in the store, it checks the settings of puppet.conf for that, and whether the documents of
+          nodes agree with each other, and reads all inspection rules as the compiler does. If compilers store counters
+          (compiler_counters), it compares their files of keys by fingerprint. If there is an index of queries
+          (docs/query.md), it compares that with the documents.
         TEXT
         EXAMPLES = {
           'simpkv doctor' => 'The backend that functions use',

@@ -12,18 +12,19 @@ module Simpkv
         SUMMARY = 'print the schema of a directory'
         ARGUMENTS = ''
         DESCRIPTION = <<~TEXT
-          Prints a file for the administrator of the directory. Its comments say how to load it. The forms are: ldif,
-          the schema for a running server; schema, the same for slapd.conf of OpenLDAP; base, the base entry and the
-          entries above it; access, the rules that let only the identity of the backend read and write there; limits,
-          which lifts the limits on lists of that identity and adds the indexes; config, for OpenLDAP with cn=config,
-          the schema, the rules, the limits and the indexes in one file; watch, for OpenLDAP, which lets simpkv watch
-          see changes. The file has the base DN, the bind DN and
-          the layout of the backend if that is a directory. Otherwise it has sample names below dc=simp, and notes
-          about the names to replace. Asks no server.
+          Prints a file for the administrator of the directory, and asks no server. The comments in the file say how to
+          load it. It has the base DN, the bind DN and the layout of the backend if that is a directory. Otherwise it
+          has sample names below dc=simp, and notes about the names to replace.
+
+          The forms are: ldif, the schema for a running server; schema, the same for slapd.conf of OpenLDAP; base, the
+          base entry and the entries above it; access, the rules that let only the identity of the backend read and
+          write there; limits, which lifts the limits on lists of that identity and adds the indexes; config, for
+          OpenLDAP with cn=config, the schema, the rules, the limits and the indexes in one file; watch, for OpenLDAP,
+          which lets simpkv watch see changes.
 
           With these rules, a replica of OpenLDAP that binds with an identity of its own may not read simpkv's entries:
-          it silently holds no keys, or old ones. --replicator names that identity, and may be repeated: a rule in
-          front of the others then lets it read the whole database, without limits.
+          it silently holds no keys, or old ones. --replicator names that identity, and may be repeated: a rule in front
+          of the others then lets it read the whole database, without limits.
         TEXT
         EXAMPLES = {
           'simpkv schema --form config > config.ldif' => 'All settings for OpenLDAP with cn=config',

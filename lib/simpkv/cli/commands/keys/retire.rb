@@ -12,9 +12,9 @@ module Simpkv
           ARGUMENTS = 'KID [FILE]'
           DESCRIPTION = <<~TEXT
             Removes a key from a file of keys. Nobody can read the documents of the key after that, also those of
-            backups, unless the key is kept elsewhere. Therefore reads all documents of the backends of the configuration
-            with this file first, and refuses to remove a key that one of them needs, and the key that encrypts. Run
-            'simpkv rekey' before.
+            backups, unless the key is kept elsewhere. Therefore reads all documents of the backends of the
+            configuration with this file first, and refuses to remove a key that one of them needs, and the key that
+            encrypts. Run 'simpkv rekey' before.
 
             #{FILE_OF}
           TEXT

@@ -13,9 +13,9 @@ module Simpkv
           ARGUMENTS = 'NODE [TYPE]'
           DESCRIPTION = <<~TEXT
             Prints the resources that a node exports, of all types or of one, as its last run stored them: title, tags
-            and parameters. Prints [redacted], in every format, for a Sensitive and for a parameter or member with the name
-            of a secret, such as password, unless --show-sensitive is given. For programs, parameters of Puppet's own
-            types have the form in which they are stored. Exits with 66 if the node exports nothing of that type.
+            and parameters. Prints [redacted], in every format, for a Sensitive and for a parameter or member with the
+            name of a secret, such as password, unless --show-sensitive is given. For programs, parameters of Puppet's
+            own types have the form in which they are stored. Exits with 66 if the node exports nothing of that type.
           TEXT
           EXAMPLES = {
             'simpkv node exports web1' => 'All types',
