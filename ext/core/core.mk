@@ -163,7 +163,7 @@ valgrind:
 	$(MAKE) run-tests BUILD=build/test CFLAGS="-O1 -g" \
 	  WITHOUT="test_double test_file_forks test_file_trees test_keyring test_pattern test_rules_limits test_store_many \
 	    $(wipe_tests)" \
-	  RUN="valgrind -q --leak-check=full --error-exitcode=9 --child-silent-after-fork=yes \
+	  RUN="env SKV_VALGRIND=1 valgrind -q --leak-check=full --error-exitcode=9 --child-silent-after-fork=yes \
 	    --suppressions=$(root)test/valgrind.supp"
 
 analyze:

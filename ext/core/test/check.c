@@ -55,6 +55,16 @@ void check_tally(const char *what, long faults, long operations)
     printf("%s: %ld faults, %ld operations, %d anomalies\n", what, faults, operations, failed);
 }
 
+bool check_with_valgrind(void)
+{
+    return getenv("SKV_VALGRIND") != NULL;
+}
+
+int check_rounds(int times)
+{
+    return check_with_valgrind() ? times / 10 : times;
+}
+
 int check_summary(const char *name)
 {
     printf("%s: %d passed, %d failed\n", name, passed, failed);

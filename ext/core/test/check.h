@@ -27,6 +27,13 @@ void check_tally(const char *what, long faults, long operations);
 /* Prints "<name>: N passed, N failed". Returns the exit status of main(). */
 int check_summary(const char *name);
 
+/* Returns whether valgrind runs the test, some thirty times slower than the processor: see core.mk. */
+bool check_with_valgrind(void);
+
+/* Returns how often to repeat what threads or processes contend for, or what is measured: with valgrind, which finds
+ * uninitialised and lost memory in the first rounds, a tenth. */
+int check_rounds(int times);
+
 /* Returns the status of that skv_status_name(), or -1. */
 int status_named(const char *name);
 

@@ -36,7 +36,7 @@ static long write_numbered(skv_audit *audit, int writer)
     char line[800];
     long failures = 0;
 
-    for (int i = 0; i < LINES; i++) {
+    for (int i = 0; i < check_rounds(LINES); i++) {
         failures += skv_audit_write(audit, line, make_line(line, writer, i), WAIT_MS, own) != SKV_OK;
         if (i % 10 == 0)
             usleep(1000);
@@ -73,7 +73,7 @@ static void check_each_line_is_there_once(void)
     long missing = 0, doubled = 0;
 
     for (int writer = 0; writer < WRITERS; writer++) {
-        for (int i = 0; i < LINES; i++) {
+        for (int i = 0; i < check_rounds(LINES); i++) {
             missing += seen[writer][i] == 0;
             doubled += seen[writer][i] > 1;
         }
@@ -106,7 +106,7 @@ static void threads_write_whole_lines(void)
     CHECK(failed_writes == 0);
     count_lines(log_file);
     check_each_line_is_there_once();
-    check_tally("threads with one audit log", 0, WRITERS * LINES);
+    check_tally("threads with one audit log", 0, WRITERS * check_rounds(LINES));
 }
 
 /* ---- Processes and rotation ---- */
@@ -155,7 +155,7 @@ static void rotation_loses_no_line_of_several_processes(void)
     check_each_line_is_there_once();
     CHECK(rotations > 1);
     skv_audit_close(shared);
-    check_tally("processes with one audit log that is rotated", rotations, WRITERS * LINES);
+    check_tally("processes with one audit log that is rotated", rotations, WRITERS * check_rounds(LINES));
 }
 
 /* ---- Locks ---- */
@@ -232,16 +232,16 @@ static bool child_writes(void)
 static void children_write_while_a_thread_of_the_parent_does(void)
 {
     pthread_t thread;
-    int good = 0;
+    int children = check_rounds(100), good = 0;
 
     shared = open_log_file();
     of_thread = skv_reply_new();
     CHECK(pthread_create(&thread, NULL, write_always, NULL) == 0);
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < children; i++)
         good += child_returns(child_writes);
     over = true;
     pthread_join(thread, NULL);
-    CHECK(good == 100 && failed_writes == 0);
+    CHECK(good == children && failed_writes == 0);
     skv_audit_close(shared);
     skv_reply_free(of_thread);
 }

@@ -190,7 +190,7 @@ static void *put_often(void *name)
 {
     char document[64];
 
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; i < check_rounds(200); i++) {
         snprintf(document, sizeof document, "{\"value\":\"%s%d\",\"metadata\":{}}", (const char *)name, i);
         other_puts("globals/late/hot", document);
     }

@@ -13,7 +13,7 @@ static void *count_up(void *unused)
 {
     skv_reply *mine = skv_reply_new();
 
-    for (int written = 0; written < WRITES;) {
+    for (int written = 0; written < check_rounds(WRITES);) {
         char old[64], new[64];
         int number;
 
@@ -41,7 +41,7 @@ static void no_conditional_write_is_lost(void)
         CHECK(pthread_create(&threads[i], NULL, count_up, NULL) == 0);
     for (int i = 0; i < WRITERS; i++)
         pthread_join(threads[i], NULL);
-    snprintf(expected, sizeof expected, "{\"value\":%d}", WRITERS * WRITES);
+    snprintf(expected, sizeof expected, "{\"value\":%d}", WRITERS * check_rounds(WRITES));
     get_gives("globals/n", expected);
 }
 
@@ -51,7 +51,7 @@ static void *put_on(void *argument)
     const char *name = argument;
     skv_reply *mine = skv_reply_new();
 
-    for (int i = 0; i < WRITES; i++) {
+    for (int i = 0; i < check_rounds(WRITES); i++) {
         char key[64];
         int len = snprintf(key, sizeof key, "globals/churn/f%d/%s", i % 3, name);
 
@@ -66,7 +66,7 @@ static void *delete_on(void *unused)
 {
     skv_reply *mine = skv_reply_new();
 
-    for (int i = 0; i < WRITES / 2; i++) {
+    for (int i = 0; i < check_rounds(WRITES) / 2; i++) {
         int status = skv_deletetree(store, "globals/churn", 13, LONG_MS, NULL, mine);
 
         CHECK(status == SKV_OK || status == SKV_UNAVAILABLE);

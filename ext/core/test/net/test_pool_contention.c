@@ -123,7 +123,7 @@ static void an_idle_connection_is_borrowed_while_another_connect_hangs(void)
     pthread_create(&thread, NULL, connect_in_vain, &q);
     wait_until("opening", 1);
     skv_pool_return(pool, conn);
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < check_rounds(1000); i++) {
         other = borrow(pool, 20000);
         if (!CHECK(other == conn))
             break;

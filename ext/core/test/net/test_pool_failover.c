@@ -141,7 +141,7 @@ static void a_quarantine_that_ends_at_any_moment_is_followed_by_an_attempt(void)
     int64_t connects;
 
     CHECK(borrow(pool, 10000) == NULL);
-    for (int i = 0; i < 20000; i++) {
+    for (int i = 0; i < check_rounds(20000); i++) {
         connects = pool->server[0].connects;
         pool->server[0].backoff_ns = 0;
         pool->server[0].quarantine_until = skv_now_ns() + i % 300 * 20;

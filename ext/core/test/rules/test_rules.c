@@ -241,7 +241,7 @@ static void *inspect_often(void *rules)
     skv_reply *mine = skv_reply_new();
     bool same = true;
 
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < check_rounds(100); i++)
         same &= skv_rules_inspect(rules, full_input, strlen(full_input), NULL, mine) == SKV_OK &&
                 strcmp(skv_reply_data(mine), full_output) == 0;
     skv_reply_free(mine);
