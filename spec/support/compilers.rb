@@ -21,7 +21,7 @@ class Compilers
   class Waiting < StandardError; end
 
   # The pause between two catalogs of a compiler, in seconds.
-  PAUSE = 0.03
+  PAUSE = 0.1
 
   READING = <<~PUPPET
     $url = simpkv::get('app/url')['value']
