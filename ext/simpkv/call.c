@@ -140,10 +140,12 @@ static void run_until_done(skv_rb_call *call)
 
 void skv_rb_run(skv_rb_call *call)
 {
-    skv_reply *reply = call->reply;
+    skv_reply *reply;
     int status;
 
     run_until_done(call);
+    /* call->run() may have put another reply into its place, as run_list_next() does. */
+    reply = call->reply;
     status = skv_reply_status(reply);
     if (status == SKV_OK || status == call->refusal)
         return;

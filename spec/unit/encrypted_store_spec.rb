@@ -24,6 +24,16 @@ RSpec.describe Simpkv::EncryptedStore do
       expect(encrypted.list('/globals//many/')[:keys]).to eq(documents)
     end
 
+    # MRI left out all pages but the first one, without an error.
+    it 'fails if the keys cannot be read for a later page' do
+      encrypted.put_many((1..1200).to_h { |number| ["globals/many/k#{number}", '{"value":1}'] })
+      { list: 'globals/many', tree: 'globals' }.each do |operation, folder|
+        File.chmod(0o600, key_file)
+        hidden = ->(_, document) { document.tap { File.chmod(0o644, key_file) } }
+        expect { encrypted.public_send(operation, folder, &hidden) }.to raise_error(Simpkv::DeniedError, /#{key_file}/)
+      end
+    end
+
     it 'decrypts the documents of chosen keys of a list' do
       %w[a b].each { |name| encrypted.put("globals/f/#{name}", %({"value":"#{name}"})) }
       expect(encrypted.list('globals/f', chosen: ->(names) { names[:keys].keys.max(1) })[:keys])

@@ -224,15 +224,17 @@ SKV_API skv_status skv_exists(skv_store *store, const char *key, size_t key_len,
                               skv_reply *reply);
 
 /*
- * Describes a key or a folder, and reads no document: the data are JSON, an object with these members, as far as the
- * storage has them and shows them to this identity. Times are UTC, to the second: "2026-11-26T00:38:24Z".
- *   "kind"         "key" or "folder"
- *   "modified_at"  of a key: the last write. Of a folder in files: the last name that was added or removed
- *   "modified_by", "created_at", "created_by"   in a directory: the DNs of identities. In files, "created_at" of
- * folders "size", "uid"  in files: the bytes of the document, the number of the owner of the file or folder "keys",
- * "folders", "unreadable"   with SKV_STAT_COUNT, of a folder: what is directly below it, expired keys included; the
- * entries of which the server does not show what they are SKV_OK, SKV_NOT_FOUND. `timeout_ms` is also for each page of
- * what is counted, as in skv_list_next().
+ * Describes a key or a folder, and reads no document: the data are JSON, an object with the members that the storage
+ * has and shows to this identity. Times are UTC, to the second: "2026-11-26T00:38:24Z".
+ *
+ * "kind" is "key" or "folder". "modified_at" is the time of a key's last write, and of a folder in files the time when
+ * a name was last added or removed. "created_at" is that of a folder in files, and of anything in a directory, which
+ * also has "modified_by" and "created_by", the DNs of identities. In files, "size" is the number of bytes of a
+ * document, and "uid" the number of the owner. With SKV_STAT_COUNT, a folder has "keys", "folders" and "unreadable":
+ * how many are directly below it, expired keys included; unreadable are entries of which the server does not show what
+ * they are.
+ *
+ * SKV_OK, SKV_NOT_FOUND. `timeout_ms` is also for each page of what is counted, as in skv_list_next().
  */
 #define SKV_STAT_COUNT 1 /* a flag */
 SKV_API skv_status skv_stat(skv_store *store, const char *key, size_t key_len, int flags, int64_t timeout_ms,

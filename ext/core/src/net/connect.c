@@ -100,6 +100,11 @@ static int race_collect(race *r)
     return -1;
 }
 
+static bool may_start(const race *r)
+{
+    return r->next && r->count < ATTEMPTS_MAX;
+}
+
 static int connect_tcp(const struct addrinfo *addresses, const skv_uri *uri, skv_deadline *deadline, skv_reply *reply)
 {
     race r = {.next = addresses, .error_number = EHOSTUNREACH};
@@ -108,14 +113,14 @@ static int connect_tcp(const struct addrinfo *addresses, const skv_uri *uri, skv
     int fd = -1;
 
     while (fd < 0 && (r.next || r.count)) {
-        if (r.next && r.count < ATTEMPTS_MAX && (r.count == 0 || skv_now_ns() >= next_at)) {
+        if (may_start(&r) && (r.count == 0 || skv_now_ns() >= next_at)) {
             fd = race_start(&r);
             next_at = skv_now_ns() + NEXT_ADDRESS_NS;
             continue;
         }
         for (int i = 0; i < r.count; i++)
             r.attempt[i].revents = 0;
-        status = skv_deadline_poll(deadline, r.attempt, r.count, r.next ? next_at : INT64_MAX);
+        status = skv_deadline_poll(deadline, r.attempt, r.count, may_start(&r) ? next_at : INT64_MAX);
         if (status == SKV_OK) {
             fd = race_collect(&r);
         } else if (status != SKV_TIMEOUT || skv_now_ns() >= deadline->end_ns) {

@@ -4,7 +4,7 @@
 
 #include "simpkv_rules.h"
 
-/* Rules, when they are created. SKV_RULES_MAX, their number, is in simpkv.h. */
+/* Rules, when they are created. SKV_RULES_MAX, their number, is in simpkv_rules.h. */
 #define SKV_RULE_SIZE_MAX 65536 /* bytes of JSON */
 #define SKV_RULE_DEPTH_MAX 32   /* brackets in each other */
 #define SKV_RULE_TEXT_MAX 255   /* characters of a description or a scope */

@@ -28,12 +28,6 @@ skv_status skv_action_read(skv_step *step, json_t *action, unsigned roots, skv_r
 
 void skv_step_free(skv_step *step);
 
-/* Returns true if the step runs once for each item of a loop. */
-static inline bool skv_step_loops(const skv_step *step)
-{
-    return step->items || step->loop;
-}
-
 /* Returns a list of the items of a loop over a value: the elements of a list, or {"key":K,"value":V} for each member of
  * an object, borrowed from it otherwise. The caller releases it. Returns NULL and fails the reply: SKV_INVALID for any
  * other value, SKV_TOO_LARGE above SKV_LOOP_ITEMS_MAX, SKV_NOMEM. */

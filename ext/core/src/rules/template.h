@@ -18,7 +18,7 @@
  * Finds what a field names. Returns a new reference, which the evaluation releases or puts into its result; the value
  * must not change while the result exists. Returns NULL and leaves the reply alone if nothing has that name: the
  * evaluation then fails with "there is no 'inventory[foo]'". Returns NULL and fails the reply for another failure, such
- * as SKV_NOMEM. skv_mask_read() has this shape.
+ * as SKV_NOMEM.
  */
 typedef json_t *(*skv_field_lookup)(void *context, const skv_field *field, skv_reply *reply);
 

@@ -1,5 +1,5 @@
-/* store/store.h - the interface of a store, and the functions that all stores share. The public calls (store.c) check
- * arguments and dispatch. */
+/* store/store.h - the interface of a store, and the functions that all stores share. The public calls (api.c, batch.c)
+ * check arguments and dispatch. */
 #ifndef SKV_STORE_STORE_H
 #define SKV_STORE_STORE_H
 
