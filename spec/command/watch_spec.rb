@@ -1,7 +1,9 @@
 # frozen_string_literal: true
 
 require 'time'
+require 'simpkv/cli/polled_changes'
 require_relative 'command_helper'
+require_relative '../support/processes'
 require_relative 'examples/watching'
 
 RSpec.describe 'simpkv watch' do
@@ -11,6 +13,7 @@ RSpec.describe 'simpkv watch' do
     store.put("environments/production/#{key}", Simpkv::Codec.encode(value))
   end
 
+  include Processes
   include WatchingCommand
 
   it 'prints a line for each change, from the folder on' do
@@ -80,16 +83,30 @@ RSpec.describe 'simpkv watch' do
 
   # Keys below a folder that could not be listed were printed as deleted.
   it 'keeps with --poll what it knows of a folder that is hidden for now, and ends for one that is gone' do
-    lists = [{ keys: { 'sub/k' => 'x' }, errors: {} },
-             { keys: {}, errors: { 'sub' => Simpkv::DeniedError.new('hidden') } }]
-    polled = Object.new
-    polled.define_singleton_method(:tree) { |*, **| lists.shift || raise(Simpkv::NotFoundError, 'gone') }
-    warned = []
+    FileUtils.mkdir_p(root)
+    FileUtils.chmod(0o777, [folder, root])
+    changes = [[:ready, ''], :warned, [:put, 'sub/b'], [:delete, 'sub/a'], [:delete, 'sub/b']]
+    as_nobody { of_a_hidden_folder == changes }
+  end
+
+  # @return [Array] the changes and warnings while a folder is hidden, and then changed and shown again
+  def of_a_hidden_folder
     seen = []
-    changes = Simpkv::Cli::PolledChanges.new(polled, 'f', 0.001, ->(error) { warned << error.message })
-    expect { changes.each { |change| seen << [change.kind, change.key, lists.length] } }
-      .to raise_error(Simpkv::NotFoundError)
-    expect([warned, seen]).to eq([%w[hidden], [[:ready, '', 1], [:delete, 'sub/k', 0]]])
+    own = Simpkv::Store.open('file', 'root_path' => root)
+    %w[sub/a sub/b].each { |key| own.put("globals/f/#{key}", key) }
+    sub = File.join(root, 'globals/f/sub')
+    show = lambda do |error|
+      seen << :warned if error.message.start_with?("'sub/' cannot be read: ")
+      File.chmod(0o700, sub)
+      own.put('globals/f/sub/b', 'changed')
+    end
+    Simpkv::Cli::PolledChanges.new(own, 'globals/f', 0.001, show).each do |change|
+      seen << [change.kind, change.key]
+      File.chmod(0, sub) if change.kind == :ready
+      own.deletetree('globals/f') if change.kind == :put
+    end
+  rescue Simpkv::NotFoundError
+    seen
   end
 
   it 'ends as the signal says, and for a folder that is missing' do

@@ -22,7 +22,7 @@ module Simpkv
       # @yieldparam change [Change] without a cookie
       # @return [void] only if the block breaks
       # @raise [Error] the first list fails, or a later one for another reason than a server that is away or a folder
-      #   that is hidden for now; NotFoundError after the deletions of a folder that is gone
+      #   that cannot be read for now; NotFoundError after the deletions of a folder that is gone
       def each(&block)
         known = listed
         yield Change.new(:ready, '', '', true)
@@ -37,7 +37,7 @@ module Simpkv
       private
 
       def listed_later(known, &block)
-        listed
+        listed { |errors| refuse_hidden(errors.reject { |path, _| known.key?(path) }, known) }
       rescue TransientError, DeniedError => e
         @warn.call(e)
         nil
@@ -46,14 +46,24 @@ module Simpkv
         raise
       end
 
+      # @yieldparam errors [Hash{String => String}] by the paths of keys and folders that cannot be read
       # @return [Hash{String => String}] a digest of each key's document, or why it cannot be read
-      # @raise [Error] a part of the folder is hidden or cannot be listed: its keys would look deleted
       def listed
         tree = @store.tree(@folder, required: true) { |_, document| Digest::SHA256.digest(document) }
-        hidden = tree[:errors].values.find { |error| error.is_a?(DeniedError) || error.is_a?(TransientError) }
-        raise hidden if hidden
-
+        yield tree[:errors] if block_given?
         tree[:keys].merge(tree[:errors])
+      end
+
+      # A folder that cannot be listed is an error of its path, and the keys below it are missing.
+      #
+      # @param errors [Hash{String => String}]
+      # @param known [Hash{String => String}]
+      # @raise [DeniedError] one is about a folder with known keys, which would look deleted
+      def refuse_hidden(errors, known)
+        errors.each do |path, why|
+          below = "#{path}/"
+          raise DeniedError.unreadable(below, why) if known.any? { |key, _| key.start_with?(below) }
+        end
       end
 
       def differences(known, current)
