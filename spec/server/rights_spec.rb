@@ -21,6 +21,7 @@ RSpec.describe 'The rights of callers' do
          'environments' => %w[production] },
        { 'certname' => 'narrow.example.com', 'methods' => %w[GET DELETE],
          'paths' => ['/v1/keys/app1', '/v1/keys/app1/*'] },
+       { 'certname' => 'provisioner.example.com', 'methods' => %w[PUT DELETE], 'paths' => ['/v1/keys/**'] },
        { 'certname' => 'writer.example.com', 'methods' => %w[GET PUT], 'paths' => ['/v1/keys/**'] }]
     end
 
@@ -46,6 +47,20 @@ RSpec.describe 'The rights of callers' do
       expect(reader.put('/v1/keys/app1/a', 'value' => 2).status).to eq(403)
       expect(reader.delete('/v1/keys/app1/a').status).to eq(403)
       expect(client_of('stranger.example.com').get('/healthz').status).to eq(403)
+    end
+
+    # A PUT answered with a digest of the document, which has earlier values, too.
+    it 'to write give no entity tag, and compare none' do
+      provisioner = client_of('provisioner.example.com')
+      stored = [1, 2].map { |value| provisioner.put('/v1/keys/a', 'value' => value, 'history' => 2) }
+      expect(stored.map { |each| [each.status, each.headers['etag']] }).to eq([[201, nil], [204, nil]])
+      tag = client_of('writer.example.com').get('/v1/keys/a').headers.fetch('etag')
+      refused = %w[If-Match If-None-Match].flat_map do |header|
+        [provisioner.put('/v1/keys/a', { 'value' => 3 }, header => tag), provisioner.delete('/v1/keys/a', header => tag)]
+      end
+      expect(refused).to all(have_attributes(status: 403, detail: include("'*'")))
+      expect(provisioner.put('/v1/keys/a', { 'value' => 3 }, 'If-None-Match' => '*').status).to eq(412)
+      expect(provisioner.put('/v1/keys/a', { 'value' => 3 }, 'If-Match' => '*').status).to eq(204)
     end
 
     # A browser sends the certificate of a person with the requests of any page. Such a page could store rules.

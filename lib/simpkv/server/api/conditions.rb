@@ -19,8 +19,8 @@ module Simpkv
         # @param env [Hash{String => Object}]
         # @raise [Problem] a header is malformed
         def initialize(env)
-          @match = tags(env['HTTP_IF_MATCH'], weak: false)
-          @none_match = tags(env['HTTP_IF_NONE_MATCH'], weak: true)
+          @match = parsed(env['HTTP_IF_MATCH'], weak: false)
+          @none_match = parsed(env['HTTP_IF_NONE_MATCH'], weak: true)
         end
 
         # @param document [String, nil] the stored one; nil for none
@@ -42,6 +42,11 @@ module Simpkv
           !(@match.nil? && @none_match.nil?)
         end
 
+        # @return [Array<String>] the entity tags that the request compares
+        def tags
+          [@match, @none_match].grep(Array).flatten
+        end
+
         private
 
         def failed(why)
@@ -53,7 +58,7 @@ module Simpkv
         end
 
         # @param weak [Boolean] whether a weak tag equals the strong one of the same text, as it does for If-None-Match
-        def tags(text, weak:)
+        def parsed(text, weak:)
           return if text.nil?
           return :any if text.strip == '*'
 

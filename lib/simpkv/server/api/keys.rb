@@ -96,7 +96,7 @@ module Simpkv
         backend, store, place = opened(path)
         refuse_root(place)
         options = Api::KeyBody.options(body, backend.settings['history'])
-        stored(replaced(store, place) { |old| Versions.successor(document, old, **options) })
+        stored(replaced(store, place, path) { |old| Versions.successor(document, old, **options) })
       end
 
       # Makes an earlier value the current one. No value leaves the service.
@@ -104,7 +104,7 @@ module Simpkv
         number, times = Api::KeyBody.restored(body)
         _, store, place = opened(path)
         refuse_root(place)
-        stored(replaced(store, place) { |old| restored(old, number, times, path) })
+        stored(replaced(store, place, path) { |old| restored(old, number, times, path) })
       end
 
       # @return [String, nil] the document; nil if the stored one has this value
@@ -132,8 +132,8 @@ module Simpkv
       # @yieldparam stored [String, nil] the document
       # @yieldreturn [String, nil] the one to store in its place; nil for none
       # @return [Boolean] whether the key is new
-      def replaced(store, place)
-        conditions = Api::Conditions.new(env)
+      def replaced(store, place, path)
+        conditions = conditions(path)
         CompareAndSwap.repeat('others keep changing it: nothing was stored') do
           stored = current(store, place)
           live = stored && !Versions.expired?(stored) ? stored : nil
@@ -144,9 +144,24 @@ module Simpkv
               store.put(place, new, condition: stored ? :expect : :absent, expect: stored)
             end
           end
-          response['etag'] = Api::Conditions.etag(new || stored)
+          tag(new || stored) if readable?(path)
           live.nil?
         end
+      end
+
+      # @return [Boolean] whether the caller may GET the key. Its earlier values can be guessed by the entity tag
+      def readable?(path)
+        rights.key?(caller, path.name, path.environment, backend_name)
+      end
+
+      # @return [Api::Conditions] those of a request that changes a key
+      # @raise [Problem] they would tell a caller who may not GET the key whether a guessed entity tag is its own
+      def conditions(path)
+        conditions = Api::Conditions.new(env)
+        return conditions if conditions.tags.empty? || readable?(path)
+
+        raise Problem.new(403, "#{caller} may use If-Match and If-None-Match only with '*': 'rights' of 'server' " \
+                               "does not allow to GET #{request.path_info}")
       end
 
       def current(store, place)
@@ -159,12 +174,11 @@ module Simpkv
         return delete_folder(store, place, path) if path.folder? || flag('recurse')
 
         refuse_root(place)
-        found = delete_checked(store, place)
+        found = delete_checked(store, place, conditions(path))
         found ? no_content : raise(Problem.new(404, "there is no key '#{path.name}'"))
       end
 
-      def delete_checked(store, place)
-        conditions = Api::Conditions.new(env)
+      def delete_checked(store, place, conditions)
         return store.delete(place) unless conditions.given?
 
         CompareAndSwap.repeat do
