@@ -117,6 +117,12 @@ RSpec.describe 'simpkv node' do
       expect(simpkv!('node', 'exports', 'web1', '-o', 'yaml')).not_to include('pl4nted')
     end
 
+    # It printed the others only, and succeeded.
+    it 'fails if a document is missing that the inventory names' do
+      estate.store.delete('globals/estate/exported/host/web1')
+      expect(simpkv('node', 'exports', 'web1').to_a).to match(['', %r{exported/host/web1' is missing}, 78])
+    end
+
     it 'prints Sensitive values and other secrets if --show-sensitive says so' do
       shown = data('node', 'exports', 'web1', 'site::user', '--show-sensitive')
       expect(shown['site::user'].first['parameters']).to include('key' => secret, 'password' => 'pl4nted')

@@ -116,10 +116,12 @@ module Simpkv
       # @yieldparam key [String] of a document that cannot be read
       # @yieldparam why [String]
       # @return [Hash{String => Array<Hash>}] by type
+      # @raise [MissingError] a document is missing, or hidden, that the inventory names
       # @raise [Error] the record of the inventory cannot be read
-      def of(certname)
-        record = @estate.inventory.get(certname) || {}
-        values = documents(certname, (record['exports'] || {}).keys)
+      def of(certname, &block)
+        named = @estate.inventory.get(certname).to_h['exports'].to_h.keys
+        values = documents(certname, named)
+        demand(certname, named - values.keys, &block)
         lists, others = values.partition { |_, value| resources?(value) }.map(&:to_h)
         others.each { |type, value| yield(*problem(@documents.path(type, certname), value)) } if block_given?
         lists

@@ -53,8 +53,6 @@ module Simpkv
         # @raise [MalformedError, Estate::MissingError] the exports of a type cannot be read, or are missing
         def exports
           exports = @estate.exports.of(@certname) { |key, why| raise MalformedError.unreadable(key, why) }
-          named = @estate.inventory.get(@certname).to_h['exports'].to_h.keys
-          @estate.exports.demand(@certname, named - exports.keys)
           exports = exports.reject { |_, list| list.empty? }
           { 'exports' => @secrets.exports(exports) }
         end
