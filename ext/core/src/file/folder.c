@@ -110,13 +110,7 @@ static skv_status each_name(skv_file_call *call, DIR *dir, bool temporary,
     skv_status status = SKV_OK;
 
     rewinddir(dir);
-    while (status == SKV_OK) {
-        errno = 0;
-        entry = readdir(dir);
-        if (!entry)
-            return errno ? skv_file_fail(call, errno) : SKV_OK;
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
+    while (status == SKV_OK && (status = skv_folder_next(call, dir, &entry)) == SKV_OK && entry) {
         status = skv_file_stopped(call, skv_deadline_check(call->deadline));
         if (status == SKV_OK && skv_temp_is_name(entry->d_name) == temporary)
             status = visit(call, dirfd(dir), entry->d_name);

@@ -42,21 +42,18 @@ typedef struct file_list {
 static skv_status scan_folder(skv_file_call *call, file_list *list, DIR *dir)
 {
     struct dirent *entry;
+    skv_status status = SKV_OK;
 
-    for (;;) {
-        errno = 0;
-        entry = readdir(dir);
-        if (!entry)
-            return errno ? skv_file_fail(call, errno) : SKV_OK;
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || skv_temp_is_name(entry->d_name))
+    while (status == SKV_OK && (status = skv_folder_next(call, dir, &entry)) == SKV_OK && entry) {
+        if (skv_temp_is_name(entry->d_name))
             continue;
         skv_buf_put_char(&list->names, entry->d_type == DT_DIR   ? IS_FOLDER
                                        : entry->d_type == DT_REG ? IS_KEY
                                                                  : IS_OTHER);
         skv_buf_put(&list->names, entry->d_name, strlen(entry->d_name) + 1);
-        if (skv_file_stopped(call, skv_deadline_check(call->deadline)) != SKV_OK)
-            return call->reply->status;
+        status = skv_file_stopped(call, skv_deadline_check(call->deadline));
     }
+    return status;
 }
 
 /* Returns true if the folder may have changed since `started`, when it was as `before`. */
@@ -290,17 +287,6 @@ static skv_status add_next_name(skv_file_call *call, file_list *list, skv_reply 
 /* ---- The folders of a tree ---- */
 
 /* Opens a folder by its path below the top. Follows no link: a link may lead to a folder above. */
-static int open_below_top(skv_file_call *call, const file_list *list, const char *below)
-{
-    int root = call->root, fd;
-
-    call->root = skv_folder_open(call, list->path.bytes, list->top_len, SKV_FOLDER_LOOK);
-    fd = call->root < 0 ? -1 : skv_folder_open(call, below, strlen(below), SKV_FOLDER_READ | SKV_FOLDER_LINKLESS);
-    skv_fd_close(call->root);
-    call->root = root;
-    return fd;
-}
-
 /* Reads the folder that was added last. A folder that was deleted meanwhile is empty. */
 static skv_status enter_folder(skv_file_call *call, file_list *list, skv_reply *page)
 {
@@ -308,7 +294,8 @@ static skv_status enter_folder(skv_file_call *call, file_list *list, skv_reply *
     skv_status status;
 
     turn_to(call, list, &folder);
-    status = read_folder_names(call, list, open_below_top(call, list, folder.path + list->top_len));
+    status = read_folder_names(call, list,
+                               skv_folder_open_below(call, folder.path, list->top_len, folder.path + list->top_len));
     call->reply = page;
     if (status != SKV_OK && status != SKV_NOT_FOUND)
         status = add_path_record(list, status, page);

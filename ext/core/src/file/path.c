@@ -224,6 +224,28 @@ int skv_folder_open(skv_file_call *call, const char *path, size_t len, int how)
     return walk_to_folder(call, path, len, how, &reached);
 }
 
+int skv_folder_open_below(skv_file_call *call, const char *top, size_t top_len, const char *below)
+{
+    int root = call->root, fd;
+
+    call->root = skv_folder_open(call, top, top_len, SKV_FOLDER_LOOK);
+    fd = call->root < 0 ? -1 : skv_folder_open(call, below, strlen(below), SKV_FOLDER_READ | SKV_FOLDER_LINKLESS);
+    skv_fd_close(call->root);
+    call->root = root;
+    return fd;
+}
+
+skv_status skv_folder_next(skv_file_call *call, DIR *dir, struct dirent **entry)
+{
+    do {
+        errno = 0;
+        *entry = readdir(dir);
+        if (!*entry && errno)
+            return skv_file_fail(call, errno);
+    } while (*entry && (strcmp((*entry)->d_name, ".") == 0 || strcmp((*entry)->d_name, "..") == 0));
+    return SKV_OK;
+}
+
 int skv_folder_of(skv_file_call *call, int how, const char **base)
 {
     const char *slash = memrchr(call->path, '/', call->path_len);

@@ -4,6 +4,8 @@
 
 #include "file/call.h"
 
+#include <dirent.h>
+
 /* How to open a folder: to look names up in it, or to read and sync it; and flags: make missing folders, refuse links.
  */
 #define SKV_FOLDER_LOOK 0
@@ -19,6 +21,12 @@
 
 /* Opens a folder by its path below the root; "" is the root itself. */
 int skv_folder_open(skv_file_call *call, const char *path, size_t len, int how);
+
+/* Opens a folder for reading, by its path below another one, without following a link in `below`. */
+int skv_folder_open_below(skv_file_call *call, const char *top, size_t top_len, const char *below);
+
+/* Sets *entry to the next name in an open folder, without "." and "..", or to NULL at the end. */
+skv_status skv_folder_next(skv_file_call *call, DIR *dir, struct dirent **entry);
 
 /* Opens the folder that contains call->path. Sets *base to the last name of the path. */
 int skv_folder_of(skv_file_call *call, int how, const char **base);

@@ -98,13 +98,7 @@ static skv_status delete_folder_entries(tree *t, DIR *dir)
     struct dirent *entry;
     skv_status status = SKV_OK;
 
-    while (status == SKV_OK && !t->descends) {
-        errno = 0;
-        entry = readdir(dir);
-        if (!entry)
-            return errno ? skv_file_fail(t->call, errno) : SKV_OK;
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
+    while (status == SKV_OK && !t->descends && (status = skv_folder_next(t->call, dir, &entry)) == SKV_OK && entry) {
         status = skv_file_stopped(t->call, skv_deadline_check(t->call->deadline));
         if (status == SKV_OK)
             status = push_name(t, entry->d_name);

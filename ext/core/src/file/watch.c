@@ -133,29 +133,11 @@ static skv_status enter_names(file_changes *w, skv_file_call *call, DIR *dir, co
 {
     struct dirent *entry;
 
-    while (call->reply->status == SKV_OK) {
-        errno = 0;
-        entry = readdir(dir);
-        if (!entry)
-            return errno ? skv_file_fail(call, errno) : SKV_OK;
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && !skv_temp_is_name(entry->d_name))
+    while (call->reply->status == SKV_OK && skv_folder_next(call, dir, &entry) == SKV_OK && entry) {
+        if (!skv_temp_is_name(entry->d_name))
             enter_name(w, call, dir, entry, folder);
     }
     return call->reply->status;
-}
-
-/* Opens a folder by its path below the top, without following a link. */
-static int open_watched(skv_file_call *call, const char *path)
-{
-    int root = call->root, fd;
-
-    if (!*path)
-        return skv_folder_open(call, call->path, call->path_len, SKV_FOLDER_READ);
-    call->root = skv_folder_open(call, call->path, call->path_len, SKV_FOLDER_LOOK);
-    fd = call->root < 0 ? -1 : skv_folder_open(call, path, strlen(path), SKV_FOLDER_READ | SKV_FOLDER_LINKLESS);
-    skv_fd_close(call->root);
-    call->root = root;
-    return fd;
 }
 
 /* Watches an open folder, which it closes, and lists it then. Deletions may be unknown if the names in it have changed
@@ -192,7 +174,8 @@ static skv_status enter_pending(file_changes *w, skv_file_call *call)
     skv_buf_truncate(&w->pending, start);
     if (!w->ready)
         add_folder_change(w, call->reply, folder);
-    fd = open_watched(call, folder);
+    fd = *folder ? skv_folder_open_below(call, call->path, call->path_len, folder)
+                 : skv_folder_open(call, call->path, call->path_len, SKV_FOLDER_READ);
     if (fd >= 0)
         enter_open_folder(w, call, fd, folder);
     else if (errno != ENOENT && errno != ENOTDIR)
