@@ -55,8 +55,8 @@ RSpec.describe 'The rights of callers' do
       stored = [1, 2].map { |value| provisioner.put('/v1/keys/a', 'value' => value, 'history' => 2) }
       expect(stored.map { |each| [each.status, each.headers['etag']] }).to eq([[201, nil], [204, nil]])
       tag = client_of('writer.example.com').get('/v1/keys/a').headers.fetch('etag')
-      refused = %w[If-Match If-None-Match].flat_map do |header|
-        [provisioner.put('/v1/keys/a', { 'value' => 3 }, header => tag), provisioner.delete('/v1/keys/a', header => tag)]
+      refused = [{ 'If-Match' => tag }, { 'If-None-Match' => tag }].flat_map do |condition|
+        [provisioner.put('/v1/keys/a', { 'value' => 3 }, condition), provisioner.delete('/v1/keys/a', condition)]
       end
       expect(refused).to all(have_attributes(status: 403, detail: include("'*'")))
       expect(provisioner.put('/v1/keys/a', { 'value' => 3 }, 'If-None-Match' => '*').status).to eq(412)

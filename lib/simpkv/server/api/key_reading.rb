@@ -22,7 +22,7 @@ module Simpkv
         document = path.folder? ? nil : read(store, place, values)
         return get_folder(store, place, path, values) if document.nil?
 
-        tag(document)
+        tag(document, path)
         check_expiry(document)
         return '' if known?(document)
 
@@ -48,12 +48,12 @@ module Simpkv
         nil
       end
 
-      # Sets the entity tag of the response. A short value can be guessed by it: callers who may not see values do not
-      # get it.
+      # Sets the entity tag of the response. A short value can be guessed by it: callers who may not see the value do
+      # not get it.
       #
       # @return [void]
-      def tag(document)
-        response['etag'] = Api::Conditions.etag(document) if rights.values?(caller)
+      def tag(document, path)
+        response['etag'] = Api::Conditions.etag(document) if rights.values?(caller) && readable?(path)
       end
 
       # @return [Boolean] whether the client has the document

@@ -144,7 +144,7 @@ module Simpkv
               store.put(place, new, condition: stored ? :expect : :absent, expect: stored)
             end
           end
-          tag(new || stored) if readable?(path)
+          tag(new || stored, path)
           live.nil?
         end
       end
