@@ -35,7 +35,8 @@ module Simpkv
         @rights = Rights.new(@options['rights'], local_write: local_write)
         @listeners = (binds || @options['bind']).map { |url| Listener.new(url, @options) }
         @certificates = Certificates.new(@options)
-        @site = Status::Site.new(options, vardir, ->(warning) { warn("simpkv: #{warning}") })
+        @log = Log.new($stderr)
+        @site = Status::Site.new(options, vardir, @log)
         @site.backend
         @owner = Caller.new(:user, Audit.user, Process.euid)
         make_parts
@@ -48,7 +49,7 @@ module Simpkv
       def run
         # A client that does not wait for its response makes a write fail. The command would end.
         trap('PIPE') { nil }
-        launcher = Puma::Launcher.new(configuration, log_writer: ErrorLog.new($stderr), argv: @restart.drop(1))
+        launcher = Puma::Launcher.new(configuration, log_writer: ErrorLog.new(@log), argv: @restart.drop(1))
         # Puma has bound the addresses, and accepts no connection yet.
         launcher.events.register(:state) do |state|
           Door.install(launcher.binder, @connections, method(:large?)) if state == :booting
@@ -91,7 +92,7 @@ module Simpkv
         limit = ->(app) { BodyLimit.new(app, @options['command_bytes']) }
         @gate = Gate.new(limit.call(routes.freeze.app), -> { @rights }, @certificates)
         @entrance = Entrance.new(@gate, &limit)
-        Observation.new(@entrance, @metrics, $stderr)
+        Observation.new(@entrance, @metrics, @log)
       end
 
       # @param env [Hash{String => Object}] of a request whose body has not arrived
@@ -106,11 +107,11 @@ module Simpkv
       end
 
       def make_parts
-        @connections = Connections.new(@options['max_connections'], $stderr)
-        @replicas = ReplicaWatch.new(@site, @options['compare_replicas_seconds'], $stderr)
+        @connections = Connections.new(@options['max_connections'], @log)
+        @replicas = ReplicaWatch.new(@site, @options['compare_replicas_seconds'], @log)
         @queries = queries
         @status = SiteStatus.new(@site, @owner, certificates: @certificates, replicas: @replicas, queries: @queries,
-                                                doctor: DoctorProcess.new(@settings[:doctor]), log: $stderr)
+                                                doctor: DoctorProcess.new(@settings[:doctor]), log: @log)
         pages = [CertificateMetrics.new(@certificates), @replicas, @status, @queries]
         @metrics = Metrics.new(@connections, *pages.compact)
       end
@@ -124,7 +125,7 @@ module Simpkv
       def queries
         return if @options['query_workers'].zero?
 
-        Queries.new(@options, @site, @owner, ->(error) { warn("simpkv: #{error}") })
+        Queries.new(@options, @site, @owner, @log)
       end
 
       # A request that Puma itself refuses, or an error outside of {Observation}.
@@ -139,7 +140,7 @@ module Simpkv
       def page(head, id, problem)
         @entrance.refuse(UnreadRequest.env(head, id), problem)
       rescue StandardError => e
-        warn("simpkv: internal error: #{e.class} at #{e.backtrace&.first}")
+        @log.call("internal error: #{e.class} at #{e.backtrace&.first}")
         nil
       end
 
@@ -167,7 +168,7 @@ module Simpkv
         Service.new(@read_again.call, **@settings)
         launcher.restart
       rescue Error, ConfigError, SystemCallError => e
-        warn("simpkv: the service does not start anew: #{e.message}")
+        @log.call("the service does not start anew: #{e.message}")
       end
 
       # Reads rights, certificates of CAs and revocation lists again. If something is wrong, all stays as it was.
@@ -176,9 +177,9 @@ module Simpkv
         rights = Rights.new(options['rights'], local_write: @local_write)
         @certificates.reload(options)
         @rights = rights
-        warn('simpkv: the rights and the certificates were read again')
+        @log.call('the rights and the certificates were read again')
       rescue Error, ConfigError, SystemCallError => e
-        warn("simpkv: rights and certificates stay as they were: #{e.message}")
+        @log.call("rights and certificates stay as they were: #{e.message}")
       end
     end
   end
@@ -188,6 +189,7 @@ require 'simpkv/server/connections'
 require 'simpkv/server/door'
 require 'simpkv/server/error_log'
 require 'simpkv/server/listener'
+require 'simpkv/server/log'
 require 'simpkv/server/certificates'
 require 'simpkv/server/rights'
 require 'simpkv/server/problem'

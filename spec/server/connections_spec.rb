@@ -109,7 +109,7 @@ RSpec.describe 'The connections of the service' do
 
   describe 'in the table' do
     let(:log) { StringIO.new }
-    let(:connections) { Simpkv::Server::Connections.new(limit, log) }
+    let(:connections) { Simpkv::Server::Connections.new(limit, Simpkv::Server::Log.new(log)) }
     let(:limit) { 2 }
     let(:ends) { [] }
 

@@ -26,6 +26,18 @@ RSpec.describe 'The service' do
     messages&.close
   end
 
+  # Each answer was 500, also of a PUT that had stored its key, and the index was never refreshed again.
+  it 'answers, and refreshes its index, if no line of the log can be written' do
+    mute = Service.new(options, errors: '/dev/full').tap(&:start)
+    eventually(errors: RuntimeError) { mute.client.get('/readyz').data.dig('index', 'error') }
+    make_estate
+    expect(mute.client.put('/v1/keys/a', 'value' => 1).status).to eq(201)
+    eventually(errors: RuntimeError) { mute.client.get('/readyz').data.dig('index', 'ok') }
+    expect(mute.client.get('/healthz').status).to eq(200)
+  ensure
+    mute&.stop
+  end
+
   it 'loses no request while SIGUSR2 starts it anew' do
     client = service.client('tcp')
     before = starts

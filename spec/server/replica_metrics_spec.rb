@@ -72,7 +72,7 @@ RSpec.describe 'The comparison of replicas' do
     names = [-> { raise 'pl4nted' }, -> { raise Simpkv::ConfigError, 'wrong' }, -> { ['default'] }]
     allow(site).to receive(:backend_names) { names.length > 1 ? names.shift.call : names.first.call }
     allow(site).to receive(:backend).and_raise(KeyError, 'pl4nted')
-    watch = Simpkv::Server::ReplicaWatch.new(site, 0.01, log)
+    watch = Simpkv::Server::ReplicaWatch.new(site, 0.01, Simpkv::Server::Log.new(log))
     thread = watch.start
     thread.report_on_exception = false
     eventually(errors: RuntimeError) { watch.text[/^simpkv_replica_errors_total (.*)/, 1].to_f > 3 }

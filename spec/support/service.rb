@@ -17,9 +17,11 @@ class Service
   # @param options [Hash] of the configuration file
   # @param arguments [Array<String>] of the command
   # @param env [Hash{String => String}]
-  def initialize(options, *arguments, env: {})
+  # @param errors [String] the file that receives standard error
+  def initialize(options, *arguments, env: {}, errors: nil)
     @folder = Dir.mktmpdir('service')
     @arguments = arguments
+    @errors = errors || log_file
     @env = Unbundled::VARIABLES.merge(env)
     configure(options)
   end
@@ -45,7 +47,8 @@ class Service
   def start
     File.write(log_file, '')
     binds = ['--bind', "unix://#{socket}", *@arguments]
-    run_process(@env, *Unbundled::SIMPKV, 'serve', '-c', configuration, *binds, output: log_file, chdir: folder) do
+    command = [*Unbundled::SIMPKV, 'serve', '-c', configuration, *binds]
+    run_process(@env, *command, output: log_file, errors: @errors, chdir: folder) do
       addresses.length == binds.count('--bind')
     end
   end

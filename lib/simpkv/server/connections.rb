@@ -21,7 +21,7 @@ module Simpkv
       attr_reader :max
 
       # @param max [Integer] the number of connections
-      # @param log [IO]
+      # @param log [Log]
       # @raise [ConfigError] the process may not open that many files
       def initialize(max, log)
         @max = max
@@ -137,7 +137,7 @@ module Simpkv
         return if @reported && now - @reported < SILENCE
 
         @reported = now
-        @log.write("simpkv: there are #{max} connections ('max_connections'): new ones replace old ones\n")
+        @log.call("there are #{max} connections ('max_connections'): new ones replace old ones")
       end
     end
   end

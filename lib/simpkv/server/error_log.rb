@@ -24,7 +24,7 @@ module Simpkv
         !place.nil? && place.path.end_with?(READER) && READS.include?(place.base_label)
       end
 
-      # @param log [IO]
+      # @param log [Log]
       def initialize(log)
         super(Puma::NullIO.new, log)
         @log = log
@@ -60,7 +60,7 @@ module Simpkv
       private
 
       def report(what, error)
-        @log.write("simpkv: #{what}: #{error.class.name}\n")
+        @log.call("#{what}: #{error.class.name}")
       end
     end
   end

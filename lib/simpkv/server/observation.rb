@@ -29,7 +29,7 @@ module Simpkv
 
       # @param app [#call, #refuse] the next step; see {Entrance#refuse}
       # @param metrics [Metrics]
-      # @param log [IO]
+      # @param log [Log]
       def initialize(app, metrics, log)
         @app = app
         @metrics = metrics

@@ -24,7 +24,7 @@ module Simpkv
 
       # @param site [Status::Site]
       # @param interval [Numeric] seconds between two comparisons; 0 for none
-      # @param log [IO]
+      # @param log [Log]
       def initialize(site, interval, log)
         @site = site
         @interval = interval
@@ -128,7 +128,7 @@ module Simpkv
       # An unexpected error shows its class only: its message may have a value.
       def report(what, error)
         why = error.is_a?(Error) || error.is_a?(ConfigError) ? error.message : error.class.name
-        @log.write("simpkv: #{what}: the servers cannot be compared: #{why}\n")
+        @log.call("#{what}: the servers cannot be compared: #{why}")
       end
     end
   end

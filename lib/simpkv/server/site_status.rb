@@ -24,7 +24,7 @@ module Simpkv
       # @param replicas [ReplicaWatch]
       # @param queries [Queries, nil]
       # @param doctor [DoctorProcess]
-      # @param log [IO]
+      # @param log [Log]
       def initialize(site, owner, certificates:, replicas:, queries:, doctor:, log:) # rubocop:disable Metrics/ParameterLists
         @site = site
         @owner = owner

@@ -21,7 +21,7 @@ module Simpkv
 
       # @param what [String] is read, for the log
       # @param period [Numeric] seconds from the beginning of an attempt to that of the next one, at least
-      # @param log [#write, nil] receives a line for an error, unless the last attempt had the same one. Without a log,
+      # @param log [#call, nil] receives a line for an error, unless the last attempt had the same one. Without a log,
       #   the error says where a defect is
       # @param patience [Numeric] the seconds of an attempt in which {#get} waits for it
       # @yieldreturn [Object] not nil
@@ -83,15 +83,16 @@ module Simpkv
       end
 
       def defect(what, place)
-        @log&.write("simpkv: #{what} at #{place}\n")
         shown = @log ? '. The log of the service has its place' : " at #{place}. Please report it"
         finish { @error = "#{what}#{shown}" }
+        @log&.call("#{what} at #{place}")
       end
 
       # Not all who ask may see the message: the log has it.
       def fail_with(message)
-        @log&.write("simpkv: #{@what} cannot be read: #{message.gsub(/[[:cntrl:]]+/, ' ')}\n") if message != @error
+        last = @error
         finish { @error = message }
+        @log&.call("#{@what} cannot be read: #{message.gsub(/[[:cntrl:]]+/, ' ')}") if message != last
       end
 
       def finish
