@@ -6,10 +6,10 @@ require_relative '../support/another_ruby'
 require_relative '../support/ldap_store'
 
 Directories.each_server do |server, tags|
-  RSpec.describe "A folder of 25,000 keys, #{server}", :heavy, **tags do
-    count = 25_000
+  RSpec.describe "A folder of 10,000 keys, #{server}", :heavy, **tags do
+    count = 10_000
 
-    define_method(:document) { |number| %({"value":"#{number} #{'x' * 900}","metadata":{}}) }
+    define_method(:document) { |number| %({"value":"#{number} #{'x' * 2_100}","metadata":{}}) }
 
     define_method(:import) do |directory|
       store = Simpkv::Store.open('ldap', directory.options)

@@ -97,7 +97,7 @@ static void a_child_that_is_forked_during_a_call_does_not_keep_its_lock(void)
 
 #define READERS 16
 #define PUTS 10
-#define IN_PLACE 12
+#define IN_PLACE 4
 
 static int read_key(void)
 {
