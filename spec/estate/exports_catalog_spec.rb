@@ -174,6 +174,13 @@ RSpec.describe 'Catalogs in the store of simpkv' do
       end
     end
 
+    it 'keeps the time of the last catalog that came over HTTP' do
+      estate.statuses.put('web1', 'status' => 'failed', 'catalog_timestamp' => '2026-11-23T01:00:00.000Z')
+      run_node('web1', manifest)
+      expect(estate.statuses.get('web1'))
+        .to match('last_seen' => String, 'environment' => String, 'catalog_timestamp' => '2026-11-23T01:00:00.000Z')
+    end
+
     # The catalog used to replace the status of the last report, and the number of runs.
     it 'is left to the terminus simpkv of reports' do
       [{ terminus: 'simpkv' }, { terminus: :processor, cache: 'simpkv' }].each do |termini|

@@ -25,6 +25,13 @@ RSpec.describe Simpkv::Estate::Reports do
     expect(Time.now - Time.parse(estate.reports.latest('web1')['received'])).to be_between(0, 600)
   end
 
+  # The time was lost, so that an older catalog of the node counted as the newest one.
+  it 'loses no time of a catalog that another process enters meanwhile' do
+    enter = -> { estate.statuses.put('web1', 'catalog_timestamp' => '2026-11-23T01:00:00.000Z') }
+    open_estate({}, 2 => enter).reports.save('web1', report(1))
+    expect(estate.statuses.get('web1')).to include('catalog_timestamp' => '2026-11-23T01:00:00.000Z', 'runs' => 1)
+  end
+
   it 'stores a report that arrives again once, and completes one that was stored without the status' do
     3.times { estate.reports.save_once('web1', report(1)) }
     expect([numbers, estate.statuses.get('web1')['runs']]).to eq([[1], 1])

@@ -29,13 +29,6 @@ module Simpkv
         @exporters.value.values_at(type, nil).compact.flatten
       end
 
-      # @return [Stored, nil] as {Documents#readable}. The next run of a node replaces a plain record, too
-      def readable(certname)
-        super
-      rescue EncryptedStore::PlainError
-        Stored.new(nil, nil)
-      end
-
       # @param certname [String]
       # @param type [String]
       # @return [Boolean] whether a document of exports is not there that the record names, or may have named before it

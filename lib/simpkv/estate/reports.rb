@@ -13,11 +13,9 @@ module Simpkv
     # A stored report has two more: `received`, the time on the server, and `run`, the number of the node's run. Its key
     # is that number modulo the option, so that a new report replaces the oldest one.
     class Reports < Documents
-      # The member of a status that a report leaves: see {Statuses}.
-      KEPT = 'catalog_timestamp'
       # The members that a stored report has more than the one that was sent.
       ADDED = %w[received run].freeze
-      private_constant :KEPT, :ADDED
+      private_constant :ADDED
 
       # @param certname [String]
       # @param report [Hash] a stored one
@@ -51,7 +49,11 @@ module Simpkv
       # @return [Hash] the status, see {Statuses}
       # @raise [Error]
       def save(certname, report)
-        save_after(status_before(certname), certname, report)
+        # The status goes first: it gives the run its number.
+        status = @estate.statuses.enter(certname) { |before| status_after(report, before) }
+        documents = slots.positive? ? { path(*key(certname, status['runs'])) => stored_form(report, status) } : {}
+        store_many(documents.merge(@estate.counters.due).transform_values { |value| Codec.encode(value) })
+        status
       end
 
       # As {#save}, for a report that may arrive again, because its sender has had no answer: does nothing if it is
@@ -62,8 +64,8 @@ module Simpkv
       # @return [Hash] the status
       # @raise [Error]
       def save_once(certname, report)
-        before = status_before(certname)
-        stored?(certname, report, before['runs'].to_i) ? before : save_after(before, certname, report)
+        before = @estate.statuses.before(certname)
+        stored?(certname, report, before['runs'].to_i) ? before : save(certname, report)
       end
 
       # @param certname [String]
@@ -167,36 +169,19 @@ module Simpkv
         resources.is_a?(Hash) && resources.values_at('changed', 'failed', 'failed_to_restart').compact.all?(Numeric)
       end
 
-      def save_after(before, certname, report)
-        status = status_after(report, before)
-        documents = slots.positive? ? { path(*key(certname, status['runs'])) => stored_form(report, status) } : {}
-        documents = documents.merge({ @estate.statuses.path(certname) => status }, @estate.counters.due)
-        store_many(documents.transform_values { |value| Codec.encode(value) })
-        status
-      end
-
-      # A report of a later run than the status knows was stored without its status.
+      # A report of a later run than the status knows is one of a lost status.
       def stored?(certname, report, runs)
         all(certname) { |_key, _why| nil }.any? do |stored|
           stored['run'].to_i <= runs && stored.reject { |name, _| ADDED.include?(name) } == report
         end
       end
 
-      # A status that cannot be read is replaced.
-      def status_before(certname)
-        status = @estate.statuses.get(certname)
-        @estate.markers.demand('status') unless status
-        status || {}
-      rescue MalformedError
-        {}
-      end
-
       def status_after(report, before)
         resources = report.fetch('resources', {})
-        { 'last_seen' => Time.now.utc.iso8601, 'environment' => report['environment'], 'status' => report['status'],
+        { 'environment' => report['environment'], 'status' => report['status'],
           'noop' => report['noop'], 'changes' => resources['changed'].to_i,
           'failures' => resources['failed'].to_i + resources['failed_to_restart'].to_i,
-          'runs' => before['runs'].to_i + 1 }.merge(before.slice(KEPT))
+          'runs' => before['runs'].to_i + 1 }
       end
 
       def stored_form(report, status)

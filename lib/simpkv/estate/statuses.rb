@@ -16,6 +16,8 @@ module Simpkv
     # A node whose compilers send commands of PuppetDB's API has also `catalog_timestamp`, the time of the last catalog
     # by the clock of its compiler.
     class Statuses < Documents
+      # The member that a run leaves as it is.
+      KEPT = 'catalog_timestamp'
       TIME = /\A(\d{4})-(\d\d)-(\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?Z\z/.freeze
 
       private_constant :TIME
@@ -23,6 +25,28 @@ module Simpkv
       def initialize(estate)
         super(estate, 'status')
         @expired = Recent.new { find_expired }
+      end
+
+      # Enters a run in place of the last one. Another writer's change, made meanwhile, is not lost.
+      #
+      # @param certname [String]
+      # @yieldparam before [Hash] see {#before}
+      # @yieldreturn [Hash] the members of the run; called again after another writer's change
+      # @return [Hash] the status
+      # @raise [Error]
+      def enter(certname)
+        update(certname) do |stored|
+          before = valid?(stored) ? stored : {}
+          { 'last_seen' => Time.now.utc.iso8601 }.merge(yield(before), before.slice(KEPT))
+        end.value
+      end
+
+      # @param certname [String]
+      # @return [Hash] the status; an empty one if there is none, or it cannot be read
+      # @raise [Error]
+      def before(certname)
+        stored = readable(certname)&.value
+        valid?(stored) ? stored : {}
       end
 
       # Returns the nodes that have had no run for `node_ttl`: see {Recent}.

@@ -69,8 +69,7 @@ module Simpkv
         # The report of a run has its status. Without reports, the run itself counts.
         def save_status(certname, catalog)
           Termini.perform("save the status of '#{certname}'", node: certname) do |estate|
-            estate.statuses.put(certname, 'last_seen' => Time.now.utc.iso8601,
-                                          'environment' => catalog.environment.to_s)
+            estate.statuses.enter(certname) { { 'environment' => catalog.environment.to_s } }
           end
         end
 

@@ -7,7 +7,7 @@ module Simpkv
     module Commands
       # The time of the last catalog of a node, by the clock of its compiler, in the status of the node.
       class CatalogTimes
-        MEMBER = 'catalog_timestamp'
+        MEMBER = Estate::Statuses::KEPT
         # The member of a stored catalog that has its time.
         PRODUCED = 'producer_timestamp'
         # A member of a status that tells an import from a run.
