@@ -397,6 +397,18 @@ RSpec.describe Simpkv::Query::Builder do
       expect([waiting.value, certnames]).to eq [0, ['web1']]
     end
 
+    # Each refresh used to take the one that the clock had put in the future for one of another process.
+    it 'refreshes after the clock was set back' do
+      run_node('web1')
+      now = Time.now
+      allow(Time).to receive(:now).and_return(now + 86_400)
+      builder.refresh
+      allow(Time).to receive(:now).and_return(now)
+      run_node('web2')
+
+      expect([index.state.age, builder.refresh, certnames, index.state.age]).to eq [nil, 1, %w[web1 web2], 0.0]
+    end
+
     it 'can be given up between two chunks' do
       stub_const("#{described_class}::CHUNK", 1)
       %w[web1 web2 web3].each { |certname| run_node(certname) }

@@ -50,6 +50,8 @@ RSpec.describe 'simpkv doctor, with an index of queries' do
 
     index.update { |writer| writer.note('refreshed' => 1_790_000_000.0) }
     expect(line).to eq 'as of 2026-09-21T14:13:20Z, and no service refreshes it'
+    index.update { |writer| writer.note('refreshed' => 4_070_908_800.0) }
+    expect(line).to eq 'as of 2099-01-01T00:00:00Z, which is yet to come, until the next refresh'
     index.update { |writer| writer.note('refreshed' => nil) }
     expect(line).to eq 'not complete yet'
   end

@@ -448,6 +448,12 @@ RSpec.describe Simpkv::Query::Index do
         .to raise_error(Simpkv::Query::StaleError, 'the index of queries is 61 s old: the server is down')
     end
 
+    # It used to be 0 s old, for as long as the clock had been ahead.
+    it 'is stale after the clock was set back' do
+      expect { demand(999, refreshed: 1000.0) }
+        .to raise_error(Simpkv::Query::StaleError, /is of a time that is yet to come, until the next refresh\z/)
+    end
+
     it 'is stale before it is complete, and says how far it is' do
       expect { demand(1000, done: 200, total: 1000) }
         .to raise_error(Simpkv::Query::StaleError, 'the index of queries is being built, 200 of 1000 nodes')

@@ -50,8 +50,7 @@ module Simpkv
       def refresh
         called = Time.now
         @index.exclusively do
-          # Another process has refreshed it while this one waited.
-          next 0 if (@index.state.refreshed || 0) > called.to_f
+          next 0 if refreshed_since?(called)
 
           refresh_now
         end
@@ -77,6 +76,13 @@ module Simpkv
       end
 
       private
+
+      # @return [Boolean] whether another process has refreshed the index while this one waited. A time that is yet to
+      #   come tells nothing: the clock was ahead then
+      def refreshed_since?(time)
+        refreshed = @index.state.refreshed
+        !refreshed.nil? && refreshed > time.to_f && refreshed <= Time.now.to_f
+      end
 
       def different(verification, digests)
         rows = Rows.new(lifetime: @estate.options['node_ttl'])

@@ -64,6 +64,8 @@ module Simpkv
       def age(state)
         return 'not complete yet' unless state.refreshed
 
+        return "as of #{time(state.refreshed)}, which is yet to come, until the next refresh" unless state.age
+
         kept = state.age > KEPT ? ', and no service refreshes it' : ''
         "as of #{time(state.refreshed)}#{kept}"
       end

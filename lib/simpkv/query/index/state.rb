@@ -30,25 +30,28 @@ module Simpkv
         end
 
         # @param now [Time]
-        # @return [Float, nil] the age of the index, in seconds; nil before it was complete
+        # @return [Float, nil] the age of the index, in seconds; nil before it was complete, or if the clock was set
+        #   back since: then nothing tells how old it is
         def age(now = Time.now)
-          refreshed && [now.to_f - refreshed, 0.0].max
+          now.to_f - refreshed if refreshed && refreshed <= now.to_f
         end
 
         # @param limit [Numeric] the age that an answer may have, in seconds
         # @param now [Time]
         # @return [void]
-        # @raise [StaleError] the index is older, or is not complete yet
+        # @raise [StaleError] the index is older, or of an unknown age, or is not complete yet
         def demand(limit = State::LIMIT, now = Time.now)
-          return if refreshed && age(now) <= limit
+          age = age(now)
+          return if age && age <= limit
 
-          raise StaleError, refreshed ? old(now) : building
+          raise StaleError, refreshed ? old(age) : building
         end
 
         private
 
-        def old(now)
-          "the index of queries is #{age(now).round} s old#{": #{failure}" if failure}"
+        def old(age)
+          what = age ? "is #{age.round} s old" : 'is of a time that is yet to come, until the next refresh'
+          "the index of queries #{what}#{": #{failure}" if failure}"
         end
 
         def building
