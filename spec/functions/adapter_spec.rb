@@ -55,6 +55,19 @@ RSpec.describe 'The adapter' do
     end
   end
 
+  # Others read what a server shows, which can be a half-deleted entry: spec/integration/half_deleted_entries_spec.rb.
+  it 'reads what is stored before it creates a key' do
+    put('k', 'v', file)
+    stored = []
+    allow_any_instance_of(Simpkv::Store).to receive(:get).and_wrap_original do |get, *path, **options|
+      stored << options[:stored]
+      get.call(*path, **options)
+    end
+    expect(world.call('simpkv::get_or_create', 'k', 'new', {}, file)).to eq('value' => 'v')
+    expect(get('k', file)).to eq('value' => 'v')
+    expect(stored).to eq([true, nil])
+  end
+
   it 'serializes and deserializes' do
     adapter = world.adapter
     expect(adapter.serialize([1, 'é'], { 'm' => nil })).to eq('{"value":[1,"é"],"metadata":{"m":null}}')

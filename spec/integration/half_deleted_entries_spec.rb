@@ -145,8 +145,9 @@ RSpec.describe 'A half-deleted entry of 389-DS', :ds389, :heavy, needs: :fork do
     expect(listed(key)).to be(true)
   end
 
-  # The answer was its value.
-  it 'is no value for get_or_create' do
+  # The answer was its value. spec/functions/adapter_spec.rb has the call of the store, and test_ldap_confirm.c its
+  # requests.
+  it 'is no value for get_or_create', :long do
     options = { 'global' => true, 'backends' => { 'default' => directory.options('type' => 'ldap', 'id' => id) } }
     world = PuppetWorld.new
     entry = world.call('simpkv::get_or_create', key.delete_prefix('globals/'), 'created', {}, options)
