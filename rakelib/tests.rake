@@ -199,7 +199,7 @@ end
 # Turns off three checks: Ruby jumps over stack frames, has signal stacks of its own, and does not free memory at exit.
 stage :ruby_sanitizers, 'the extension with ASan and UBSan' do |stage|
   sanitizers = '-fsanitize=address,undefined'
-  cflags = "-O1 -g -fno-omit-frame-pointer #{sanitizers} -fno-sanitize-recover=undefined --param=asan-stack=0"
+  cflags = "-O1 -g1 -fno-omit-frame-pointer #{sanitizers} -fno-sanitize-recover=undefined --param=asan-stack=0"
   stage.sh_in_copy('bundle', 'exec', 'rake', 'compile', '--', "--with-ldflags=#{sanitizers}", "--with-cflags=#{cflags}")
   stage.sh_in_copy('sh', '-c', 'nm -D lib/simpkv/simpkv_ext.so | grep -q __asan_')
   variables, *command = Rubies.rspec(:cext, '--tag', '~thorough', *NATIVE, 'spec/integration/ldap_store_spec.rb',
