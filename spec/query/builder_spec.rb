@@ -340,6 +340,18 @@ RSpec.describe Simpkv::Query::Builder do
       end
     end
 
+    # Their rows used to be made twice, and the second ones did not have the paths, so that `~>` found nothing.
+    it 'enters the paths of facts of a node that was removed, and has come back' do
+      run_node('web1')
+      builder.refresh
+      estate.deactivate('web1')
+      estate.facts.save('web1', { 'disk' => { 'size' => 1 } })
+      estate.reports.save('web1', 'status' => 'failed', 'environment' => 'production', 'events' => [])
+
+      expect([builder.refresh, builder.check]).to eq [1, []]
+      expect(select("SELECT path FROM fact_paths WHERE name = 'disk'")).to eq [['["disk","size"]']]
+    end
+
     it 'enters stored catalogs with the option catalogs' do
       run_node('web1')
       estate.catalogs.put('web1', 'version' => 5, 'resources' => [{ 'type' => 'File', 'title' => '/a' }])
@@ -454,6 +466,7 @@ RSpec.describe Simpkv::Query::Builder do
       end
 
       ["UPDATE facts SET value = '9' WHERE node = web1", 'DELETE FROM resources WHERE node = web1',
+       'DELETE FROM fact_paths',
        "UPDATE nodes SET latest_report_status = 'failed' WHERE id = web1", 'DELETE FROM reports WHERE node = web1',
        "INSERT INTO events (report, status) SELECT id, 'success' FROM reports WHERE node = web1"].each do |sql|
         it "names the node whose rows are others: #{sql}" do

@@ -87,14 +87,10 @@ module Simpkv
       def different(verification, digests)
         rows = Rows.new(lifetime: @estate.options['node_ttl'])
         digests.keys.each_slice(CHUNK).flat_map do |certnames|
-          made = rows_of(rows, @estate.snapshots.of(certnames, &skip))
-          made.select! { |certname, node| digest(node) == digests[certname] }
+          snapshots = @estate.snapshots.of(certnames, &skip)
+          made = rows_of(rows, snapshots.select { |certname, snapshot| snapshot.digest == digests[certname] })
           made.reject { |certname, node| verification.same?(certname, node) }.keys
         end.sort
-      end
-
-      def digest(rows)
-        rows['nodes'].first[Rows::COLUMNS['nodes'].index('digest')]
       end
 
       def refresh_now
@@ -143,8 +139,8 @@ module Simpkv
           raise InterruptedError, 'the refresh of the index was given up' if @stopping.call
 
           snapshots = @estate.snapshots.of(names, known, &skip)
+          read_anew(snapshots, known)
           made = rows_of(rows, snapshots)
-          read_anew(rows, snapshots, made, known)
           @index.update do |writer|
             snapshots.each { |certname, snapshot| write(writer, certname, snapshot, made[certname]) }
             writer.note('done' => (number * CHUNK) + names.length, 'total' => certnames.length)
@@ -153,19 +149,19 @@ module Simpkv
       end
 
       # Reads nodes again whose runs are others than those that the index knows: they were removed, and have come back.
-      def read_anew(rows, snapshots, made, known)
-        names = snapshots.select { |name, snapshot| snapshot.since && !continued?(made[name], known[name]) }.keys
-        return if names.empty?
-
-        snapshots.update(@estate.snapshots.of(names, &skip))
-        made.update(rows_of(rows, snapshots.slice(*names)))
+      def read_anew(snapshots, known)
+        names = snapshots.select { |name, snapshot| snapshot.since && !continued?(name, snapshot, known[name]) }.keys
+        snapshots.update(@estate.snapshots.of(names, &skip)) if names.any?
       end
 
       # @return [Boolean] whether the last report that the index has is among those that were read
-      def continued?(rows, known)
-        rows['reports'].any? { |row| row.first == known.report }
+      def continued?(certname, snapshot, known)
+        last = snapshot.reports.find { |report| report['run'] == known.run }
+        !last.nil? && Estate::Reports.hash_of(certname, last) == known.report
       end
 
+      # Called once for each node: the rows of a path of facts are among those of the first node that has it.
+      #
       # @return [Hash{String => Hash}] the rows of each node
       def rows_of(rows, snapshots)
         snapshots.to_h do |certname, snapshot|

@@ -10,19 +10,23 @@ module Simpkv
       TIMES = %w[expired].freeze
       # The tables that are compared, with their rows as the index has them.
       TABLES = (Rows::COLUMNS.keys - %w[fact_paths]).freeze
-      private_constant :TIMES, :TABLES
+      # Paths of other nodes, and earlier ones, are in the same table.
+      PATH = 'SELECT 1 FROM fact_paths WHERE path = ? AND type = ? AND name = ?'
+      private_constant :TIMES, :TABLES, :PATH
 
       # @param database [SQLite3::Database]
       def initialize(database)
         @database = database
         @statements = TABLES.to_h { |table| [table, database.prepare(selection(table))] }
+        @path = database.prepare(PATH)
       end
 
       # @param certname [String]
       # @param rows [Hash{String => Array<Array>}] see {Rows}
       # @return [Boolean] whether the index has these rows
       def same?(certname, rows)
-        TABLES.all? { |table| stored(table, certname) == made(table, rows[table]) }
+        TABLES.all? { |table| stored(table, certname) == made(table, rows[table]) } &&
+          rows['fact_paths'].all? { |row| @path.execute(row).first }
       end
 
       # @return [void]
@@ -34,7 +38,7 @@ module Simpkv
 
       # @return [void]
       def close
-        @statements.each_value(&:close)
+        [@path, *@statements.values].each(&:close)
       end
 
       private
