@@ -240,6 +240,8 @@ RSpec.describe 'The commands of the API of PuppetDB' do
       { { 'type' => 'pl4nted/x' } => 'resources[1].type: it must be the name of a type',
         { 'type' => 'Class', 'title' => '../pl4nted' } => 'resources[1].title: it must be the name of a class',
         { 'title' => nil } => 'resources[1].title: it must be a text',
+        # It was stored, and each catalog failed that collects the type.
+        { 'title' => '' } => "resources[1].title: it must be the title of a resource of the type 'Site::Host', and",
         { 'parameters' => ['pl4nted'] } => 'resources[1].parameters: it must be an object',
         { 'tags' => [1] } => 'resources[1].tags: it must be a list of texts',
         { 'exported' => 'pl4nted' } => 'resources[1].exported: it must be true or false',

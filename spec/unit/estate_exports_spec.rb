@@ -49,6 +49,14 @@ RSpec.describe 'Exported resources of nodes' do
     titles.map { |title| { 'title' => title } }
   end
 
+  it 'are refused if no collector could read them' do
+    [list(''), [{ 'title' => 'a', 'tags' => [1] }], [{ 'title' => 'a', 'parameters' => [] }]].each do |malformed|
+      expect { exports.save('web1', { 'good' => list('a'), 'bad' => malformed }, 'production') }
+        .to raise_error(Simpkv::InvalidError, /of the type 'bad' is malformed/)
+    end
+    expect(estate.inventory.get('web1')).to be_nil
+  end
+
   # @return [Hash] what collectors find of a node, by type
   def collected(certname, from = opened)
     from.exports.types.to_h { |type| [type, from.exports.all(type)[certname]] }.compact

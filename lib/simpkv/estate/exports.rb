@@ -64,6 +64,7 @@ module Simpkv
       # @param environment [String] in which the node was compiled
       # @return [void]
       # @raise [ConflictError] others kept saving exports of this node
+      # @raise [InvalidError] a resource is malformed: collectors would fail
       # @raise [Error]
       def save(certname, resources, environment)
         documents, members = encoded(resources, environment)
@@ -219,7 +220,14 @@ module Simpkv
       end
 
       # @return [Array(Hash, Hash)] the documents by type, and the members of the record that belong to them
+      # @raise [InvalidError] no reader would take one
       def encoded(resources, environment)
+        type, = resources.find { |_, list| !resources?(list) }
+        if type
+          raise InvalidError, "an exported resource of the type '#{type}' is malformed: it needs a title that is not " \
+                              'empty, and has parameters by name, and tags that are texts'
+        end
+
         documents = resources.transform_values { |list| Codec.encode(list) }
         digests = documents.transform_values { |document| Documents.digest(document) }
         [documents, { 'environment' => environment, 'exports' => digests }]

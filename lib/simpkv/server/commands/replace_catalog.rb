@@ -81,6 +81,7 @@ module Simpkv
         def reference(payload)
           type, title = %w[type title].map { |name| payload.text(name) }
           payload.refuse('type', 'the name of a type such as Nginx::Vhost') unless type.match?(TYPE)
+          payload.refuse('title', "the title of a resource of the type '#{type}', and not empty") if title.empty?
           payload.refuse('title', 'the name of a class') if type == 'Class' && !title.match?(CLASS)
           "#{type}[#{title}]"
         end
