@@ -264,10 +264,12 @@ module Simpkv
     #
     # @yieldparam certname [String] of a node that was removed
     # @yieldparam removed [Hash{String => Object}] the result of {#deactivate}
+    # @param errors [Hash{String => String}, nil] receives why a node cannot be removed, by its name
     # @return [Array<String>] the names of these nodes, sorted; none without the option
-    # @raise [Error]
-    def expire(&block)
-      Removal.new(self).expire(&block)
+    # @raise [TransientError] the store cannot be used now
+    # @raise [Error] a node cannot be removed, and there are no `errors`
+    def expire(errors = nil, &block)
+      Removal.new(self).expire(errors, &block)
     end
 
     # @return [String] the backend, and no secret

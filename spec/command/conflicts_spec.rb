@@ -106,6 +106,33 @@ RSpec.describe 'simpkv conflicts' do
         expect(values).to eq(%w[pl4nted1 pl4nted1])
       end
 
+      # It was an internal error, or nothing was printed about the first key.
+      it 'refuses the newest version if a time is hidden, and prints what it did before the directory failed' do
+        create_at_each(path, "#{path}longer")
+        denied('(targetattr = "modifyTimestamp")', 'read') do
+          expect(resolve(path, '--keep', 'newest')).to have_attributes(code: 65, out: '', err: /may not see when both/)
+        end
+        denied('(targetfilter = "(simpkvKey=klonger)")', 'delete') do
+          expect(resolve('--all', '--keep', 'used', '--journal', 'four.journal'))
+            .to have_attributes(code: 69, out: /\A#{path}: kept the used version\n/, err: /ldapdelete failed/)
+        end
+        expect(resolve('--all', '--keep', 'used')).to have_attributes(code: 0, err: '')
+      end
+
+      # Denies something to everybody while the block runs.
+      def denied(target, right)
+        change = ->(verb) { <<~LDIF }
+          dn: #{DirectoryServer::BASE_DN}
+          changetype: modify
+          #{verb}: aci
+          aci: #{target}(version 3.0; acl "hidden"; deny (#{right}) userdn = "ldap:///anyone";)
+        LDIF
+        pair.first.modify(change.call('add'))
+        yield
+      ensure
+        pair.first.modify(change.call('delete'))
+      end
+
       # The version that lost was deleted, and the key with it.
       it 'refuses to keep the version in use if there is none, and keeps the one that lost' do
         create_at_each(path)

@@ -305,6 +305,16 @@ RSpec.describe 'simpkv node' do
       expect(documents).to eq(%w[nodes/web1])
     end
 
+    # It printed nothing about web1, and left web3.
+    it 'removes the others if one cannot be removed, and names each' do
+      run('web3')
+      in_the_way_of('facts/web2')
+      outcome = simpkv('node', 'deactivate', 'web1', 'web2', 'web3')
+      expect(outcome).to have_attributes(code: 65, out: /\Aweb1: removed .*\nweb3: removed .*\n\z/,
+                                         err: /\Asimpkv: 'web2': .*\n\z/)
+      expect(documents.grep(%r{/web[13]\z})).to eq(%w[nodes/web1])
+    end
+
     it 'suggests a name' do
       expect(simpkv('node', 'deactivate', 'web3').err).to include("did you mean 'web1'?")
       expect(simpkv('node', 'clean', 'web1').err).to include("did you mean 'node deactivate'?")
@@ -321,6 +331,12 @@ RSpec.describe 'simpkv node' do
       run('web2', exports: { 'host' => [host('web2')] })
       expect(documents.grep(/web2/)).to include('facts/web2', 'exported/host/web2', 'status/web2')
     end
+  end
+
+  # Stores a folder in place of a document of the estate, so that nothing deletes it as one.
+  def in_the_way_of(document)
+    estate.store.delete("globals/estate/#{document}")
+    estate.store.put("globals/estate/#{document}/key", '{}')
   end
 
   describe 'expire' do
@@ -384,6 +400,14 @@ RSpec.describe 'simpkv node' do
         expect(documents.grep(/old/)).to eq(%w[nodes/old1])
         expect(documents.grep(/web1/)).not_to be_empty
         expect(simpkv('node', 'expire').to_a).to eq(['', "simpkv: 0 nodes were removed\n", 0])
+      end
+
+      # One such node kept all others, with no word about those that were removed.
+      it 'removes the others if one cannot be removed, and names each' do
+        in_the_way_of('facts/old1')
+        expect(simpkv('node', 'expire')).to have_attributes(code: 65, out: /\Aold2: removed [^\n]*\n\z/,
+                                                            err: /1 node were removed\nsimpkv: 'old1': .*\n\z/)
+        expect(documents.grep(/old2/)).to be_empty
       end
 
       it 'shows a bar on a terminal' do

@@ -45,6 +45,13 @@ RSpec.describe 'puppet node deactivate' do
     expect(documents.grep(/web2/)).to eq(%w[nodes/web2])
   end
 
+  it 'removes the others if one cannot be removed, and fails' do
+    estate.store.delete('globals/estate/facts/web1')
+    estate.store.put('globals/estate/facts/web1/key', '{}')
+    expect { deactivate('web1', 'web2') }.to raise_error(Puppet::Error, /could not deactivate 'web1'/)
+    expect(documents.grep(/web2/)).to eq(%w[nodes/web2])
+  end
+
   it 'needs a name' do
     expect { deactivate }.to raise_error(ArgumentError, /at least one node: puppet node deactivate <node>/)
   end

@@ -49,9 +49,9 @@ module Simpkv
       #
       # @yieldparam certname [String] of a node that was removed
       # @yieldparam removed [Hash{String => Object}] see {Estate#deactivate}
+      # @param errors [Hash{String => String}, nil] see {Estate#expire}, as for what is raised
       # @return [Array<String>] the names of the nodes that were removed, sorted
-      # @raise [Error]
-      def expire
+      def expire(errors = nil)
         @estate.statuses.expired.sort.select do |certname|
           next unless expired?(certname)
 
@@ -59,6 +59,11 @@ module Simpkv
           yield certname, removed if block_given?
           true
         rescue ConflictError
+          false
+        rescue Error => e
+          raise if errors.nil? || e.is_a?(TransientError)
+
+          errors[certname] = e.message
           false
         end
       end

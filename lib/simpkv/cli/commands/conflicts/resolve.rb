@@ -2,6 +2,7 @@
 
 require 'digest/sha2'
 require 'simpkv/cli/directory/conflict_entries'
+require 'simpkv/cli/many_keys'
 require 'simpkv/cli/transfer/transfer_command'
 
 module Simpkv
@@ -10,6 +11,8 @@ module Simpkv
       module Conflicts
         # Keeps one version of each key, and deletes the others.
         class Resolve < TransferCommand
+          include ManyKeys
+
           SECTION = :storage
           SUMMARY = 'keep one version of such keys, and delete the others'
           ARGUMENTS = '[PATH...]'
@@ -43,8 +46,7 @@ module Simpkv
             @entries = ConflictEntries.at_writer(backend.settings)
             chosen = about('') { chosen(paths) }
             @errors = {}
-            kept = carry_out(chosen)
-            present(kept)
+            carry_out(chosen)
             report(@errors)
           end
 
@@ -87,20 +89,20 @@ module Simpkv
                               Failure::NO_INPUT)
           end
 
-          # @return [Hash{ConflictEntries::Entry => String}] by entry, the version that was kept
+          # Prints what was resolved, also if the directory fails then.
           def carry_out(chosen)
             several = chosen.group_by(&:path).select { |_, entries| entries.length > 1 }
-            chosen.each_with_object({}) do |entry, kept|
-              version = version_of(entry, several)
-              resolve(entry, version) unless @dry
-              kept[entry] = version
-            rescue TransientError
-              raise
-            rescue Simpkv::Error => e
-              @errors[entry.path] = e.message
+            kept = {}
+            chosen.each do |entry|
+              noting_error(entry.path) do
+                version = version_of(entry, several)
+                resolve(entry, version) unless @dry
+                kept[entry] = version
+              end
             end
           ensure
             @record&.close(true)
+            present(kept)
           end
 
           # @return [String] used or lost
@@ -122,7 +124,12 @@ module Simpkv
             used
           end
 
+          # @param lost [String, nil] when the version was written; nil if that is hidden
+          # @param used [String, nil]
           def newer(lost, used)
+            if lost.nil? || used.nil?
+              raise ConflictError, 'this identity may not see when both versions were written: --keep used or lost'
+            end
             raise ConflictError, "both versions were written at #{lost}: --keep used or lost" if lost == used
 
             lost > used ? 'lost' : 'used'
@@ -153,6 +160,7 @@ module Simpkv
             @record ||= open_journal('target' => backend.address, 'source' => 'conflicts')
           end
 
+          # @param kept [Hash{ConflictEntries::Entry => String}] by entry, the version that was kept
           def present(kept)
             done = kept.map { |entry, version| { 'path' => entry.path, 'kind' => entry.kind, 'kept' => version } }
             file = @record&.file

@@ -15,7 +15,8 @@ module Simpkv
             Deactivates the nodes that have had no run for the time of the option node_ttl, as simpkv node
             deactivate does. Checks each node again before it removes anything, so a node that runs meanwhile stays.
             Declared records stay. Prints the names of the nodes. Then deletes the reports of all nodes that are
-            older than the option report_ttl. Exits with 78 if neither option is set, because nothing expires then.
+            older than the option report_ttl. Exits with 65 if a node could not be removed, and with 78 if neither option
+            is set, because nothing expires then.
           TEXT
           EXAMPLES = {
             'simpkv node expire --dry-run' => 'The nodes that would be removed',
@@ -25,10 +26,11 @@ module Simpkv
           def run
             check_lifetimes
             names = on_estate { |estate| estate.statuses.expired.sort }
-            return present(names, {}, names, 'would be') if @dry_run
+            return present(names, {}, names, old_reports) if @dry_run
 
-            removed = names.empty? ? {} : remove(names)
-            present(names, removed, removed.map { |name, subjects| Estate::Removal.line(name, subjects) }, 'were')
+            errors = {}
+            expire(names, errors)
+            report(errors)
           end
 
           private
@@ -45,12 +47,20 @@ module Simpkv
                               Failure::CONFIG)
           end
 
-          def present(names, removed, lines, verb)
+          # Prints what was removed, also if the store fails then.
+          def expire(names, errors)
+            removed = {}
+            remove(names, removed, errors) if names.any?
             reports = old_reports
+          ensure
+            present(names, removed, removed.map { |name, subjects| Estate::Removal.line(name, subjects) }, reports)
+          end
+
+          def present(names, removed, lines, reports)
             output.print({ 'expired' => names, 'removed' => removed, 'reports' => reports }.compact) { lines }
             return if output.data?
 
-            warn "simpkv: #{Output.count(lines.length, 'node')} #{verb} removed"
+            warn "simpkv: #{Output.count(lines.length, 'node')} #{@dry_run ? 'would be' : 'were'} removed"
             warn "simpkv: #{@dry_run ? 'would delete' : 'deleted'} #{Output.count(reports, 'old report')}" if reports
           end
 
@@ -68,18 +78,17 @@ module Simpkv
             end
           end
 
-          # @return [Hash{String => Hash}] what was removed, by the names of the nodes
-          def remove(names)
-            removed = {}
+          # @param removed [Hash{String => Hash}] receives what was removed, by the names of the nodes
+          # @param errors [Hash{String => String}] receives why others were not
+          def remove(names, removed, errors)
             Progress.of('removing', names.length, 'node') do |progress|
               on_estate do |estate|
-                estate.expire do |name, subjects|
+                estate.expire(errors) do |name, subjects|
                   removed[name] = subjects
                   progress.advance
                 end
               end
             end
-            removed
           end
         end
       end
