@@ -197,12 +197,12 @@ RSpec.describe 'docs/backup.md' do
     end
   end
 
-  { 'OpenLDAP' => [AccessServers::Slapd, "With OpenLDAP's own tools", 'Restore of OpenLDAP', {}],
-    '389 Directory Server' => [Ds389, 'With the tools of 389 Directory Server', 'Restore of 389 Directory Server',
-                               { ds389: true }] }.each do |name, (server, saving, restoring, tags)|
+  { 'OpenLDAP' => [AccessServers::Slapd, "With OpenLDAP's own tools", {}, {}],
+    '389 Directory Server' => [Ds389, 'With the tools of 389 Directory Server', { user: 'dirsrv' },
+                               { ds389: true }] }.each do |name, (server, saving, options, tags)|
     describe "with #{name}", **tags do
       include_context 'with the command'
-      include_context 'with a directory', server
+      include_context 'with a directory', server, **options
       include_context 'with the page'
 
       let(:backend) { directory.options('type' => 'ldap', 'id' => id) }
@@ -211,11 +211,16 @@ RSpec.describe 'docs/backup.md' do
       # The tools, for a server in a folder of its own.
       before do
         %w[slapcat slapadd].each { |tool| program(tool, "exec /usr/sbin/#{tool} -F #{home}/slapd.d \"$@\"") }
+        program('systemctl', "[ $1 = start ] && touch #{home}/started")
         program('dsctl', <<~SHELL)
-          tool=$2; shift 2
-          case $tool,$1 in
-            db2ldif,--replication) exec #{Ds389::PROGRAM} db2ldif -D #{home} -r -n "$2" -a "$3" ;;
-            ldif2db,*) exec #{Ds389::PROGRAM} ldif2db -D #{home} -n "$1" -i "$2" ;;
+          tool() { name=$1; shift; #{Ds389::PROGRAM} "$name" -D #{home} "$@"; }
+          action=$2; shift 2
+          case $action,${1-} in
+            db2ldif,--replication) tool db2ldif -r -n "$2" -a "$3" ;;
+            ldif2db,*) tool ldif2db -n "$1" -i "$2" || [ $? = 8 ] ;; # 8: "successful with skipped entries"
+            db2bak,*) tool db2archive -a "#{home}/bak/$1" ;;
+            bak2db,*) tool archive2db -a "#{home}/bak/$1" ;;
+            start,) touch #{home}/started ;;
             *) exit 64 ;;
           esac
         SHELL
@@ -225,15 +230,16 @@ RSpec.describe 'docs/backup.md' do
         %w[globals environments].each { |root| directory.delete_tree(dn(root, :folder)) }
       end
 
-      # Runs commands, of which the first and the last one may stop and start the server.
+      # Runs commands, which may stop the server. It is started only if they start it.
       def with_server(heading)
         script = commands('backup.md', heading)
-        stop = script.slice!(/\A\w+ .*\bstop\b.*\n/)
-        start = script.slice!(/^\w+ .*\bstart\b.*\n\z/)
-        expect(stop.nil?).to eq(start.nil?)
+        started = File.join(home, 'started')
+        FileUtils.rm_f(started)
+        stop = script.slice!(/^ *(systemctl|dsctl INSTANCE) stop\b.*\n/)
         directory.stop_serving if stop
-        shell(script.gsub('/var/lib/ldap', "#{home}/data"))
-        directory.launch if start
+        shell(script.gsub('/var/lib/ldap', "#{home}/data").gsub('/var/lib/dirsrv/slapd-INSTANCE', home))
+      ensure
+        directory.launch if stop && File.exist?(started)
       end
 
       def place
@@ -253,11 +259,25 @@ RSpec.describe 'docs/backup.md' do
       end
 
       it 'restores all that the own tools of the server have saved' do
-        Dir.mkdir(saved)
+        Dir.mkdir(saved, 0o700)
         with_server(saving)
         lose
-        with_server(restoring)
+        with_server("Restore of #{name}")
         expect_all_restored
+      end
+
+      # The server was started with an empty database if it could not read the file, and dsctl had exited with 0.
+      if server == Ds389
+        it 'stays down after a restore without entries, and takes the old database back' do
+          Dir.mkdir(saved, 0o700)
+          with_server(saving)
+          program('install', "exec /usr/bin/install -m 600 #{saved}/data.ldif #{home}/ldif/restore.ldif")
+          expect { with_server("Restore of #{name}") }.to raise_error(RuntimeError)
+          expect(File.exist?(File.join(home, 'started'))).to be(false)
+          shell('dsctl INSTANCE bak2db before-restore')
+          directory.launch
+          expect(everything).to eq(@before)
+        end
       end
     end
   end

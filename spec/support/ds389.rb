@@ -22,6 +22,13 @@ class Ds389 < DirectoryServer
   SETTINGS = '/etc/dirsrv'
   PROGRAM = '/usr/sbin/ns-slapd'
 
+  # @param user [String] who runs the server and its tools, which root starts; `dscreate` takes dirsrv
+  # @param options [Hash] of any server
+  def initialize(user: Etc.getpwuid.name, **options)
+    super(**options)
+    @user = user
+  end
+
   # @return [String] the limits and indexes that simpkv ships
   def self.limits(layout)
     Simpkv::Cli::DirectorySetup.new('389ds', layout || 'plain').text('limits')
@@ -81,6 +88,7 @@ class Ds389 < DirectoryServer
     FileUtils.cp(Dir[File.join(SETTINGS, 'config', '{certmap,slapd-collations}.conf')], @folder)
     File.write(File.join(@folder, 'dse.ldif'), configuration, perm: 0o600)
     add_certificates if @tls
+    FileUtils.chown_R(@user, nil, [@folder, *Dir[File.join(@folder, '*')]] - [password_file, wrong_password_file])
   end
 
   def command
@@ -149,7 +157,7 @@ class Ds389 < DirectoryServer
     folders = %w[schema lock tmp ldif bak run log db].to_h { |name| ["#{name}_dir", File.join(@folder, name)] }
     @variables ||= folders.merge(
       'cert_dir' => @folder, 'config_dir' => @folder, 'inst_dir' => @folder, 'db_home_dir' => folders['db_dir'],
-      'fqdn' => 'localhost', 'ds_port' => @port.to_s, 'ds_user' => Etc.getpwuid.name, 'rootdn' => ROOT_DN,
+      'fqdn' => 'localhost', 'ds_port' => @port.to_s, 'ds_user' => @user, 'rootdn' => ROOT_DN,
       'ds_passwd' => hashed(PASSWORD), 'ldapi_enabled' => 'on', 'ldapi' => socket, 'ldapi_autobind' => 'on',
       'ds_suffix' => SUFFIX, 'ds_bename' => BACKEND, 'db_lib' => 'bdb'
     )
