@@ -150,6 +150,13 @@ RSpec.describe Simpkv::Query::Builder do
       Dir[file(*names)].each { |path| File.write(path, yield(File.read(path))) }
     end
 
+    # Makes the last run of the node earlier than a minute ago.
+    def end_early
+      change('{inventory,status,facts}/web1') do |text|
+        text.gsub(/"(?:last_seen|seen|timestamp)":"\K[^"]+/, '2026-01-01T00:00:00Z')
+      end
+    end
+
     def digest_of(certname)
       select('SELECT digest FROM nodes WHERE certname = ?', certname).flatten.first
     end
@@ -255,7 +262,7 @@ RSpec.describe Simpkv::Query::Builder do
       it 'does not wait for ever for a report that was lost' do
         run_node('web1')
         File.delete(file('reports/web1/1'))
-        change('status/web1') { |text| text.sub(/"last_seen":"[^"]+"/, '"last_seen":"2026-01-01T00:00:00Z"') }
+        end_early
 
         expect([builder.refresh, builder.refresh]).to eq [1, 0]
       end
@@ -268,6 +275,48 @@ RSpec.describe Simpkv::Query::Builder do
 
         File.write(file('exported/user/web1'), document)
         expect([builder.refresh, builder.refresh]).to eq [1, 0]
+      end
+    end
+
+    describe 'on a replica that is later than a minute' do
+      let(:lasting) { builder }
+
+      before do
+        allow(estate).to receive(:replica?).and_return(true)
+        allow(Simpkv::Clock).to receive(:now) { @clock }
+        @clock = 0.0
+        run_node('web1')
+        lasting.refresh
+        @old = documents
+        run_node('web1', 2)
+        @new = documents
+        arrive(@old)
+        end_early
+        lasting.refresh
+      end
+
+      def documents
+        %w[facts/web1 exported/user/web1].to_h { |name| [name, File.read(file(name))] }
+      end
+
+      def arrive(documents)
+        documents.each { |name, text| File.write(file(name), text) }
+      end
+
+      # They used to stay as they were for good.
+      it 'enters facts and exports when they arrive, though no digest changes' do
+        expect([number('web1'), lasting.refresh]).to eq ['1', 0]
+        arrive(@new)
+        expect([lasting.refresh, number('web1')]).to eq [0, '1']
+        @clock += 11
+        expect([lasting.refresh, number('web1'), lasting.refresh, lasting.check]).to eq [1, '2', 0, []]
+        expect(select('SELECT title FROM resources')).to eq [['user2']]
+      end
+
+      it 'reads them after a run that has changed the status only' do
+        arrive(@new)
+        estate.reports.save('web1', 'status' => 'unchanged', 'environment' => 'production', 'events' => [])
+        expect([lasting.refresh, number('web1'), lasting.check]).to eq [1, '2', []]
       end
     end
 
@@ -466,13 +515,17 @@ RSpec.describe Simpkv::Query::Builder do
       end
 
       ["UPDATE facts SET value = '9' WHERE node = web1", 'DELETE FROM resources WHERE node = web1',
-       'DELETE FROM fact_paths',
        "UPDATE nodes SET latest_report_status = 'failed' WHERE id = web1", 'DELETE FROM reports WHERE node = web1',
        "INSERT INTO events (report, status) SELECT id, 'success' FROM reports WHERE node = web1"].each do |sql|
         it "names the node whose rows are others: #{sql}" do
           tamper(sql.sub('web1', "(SELECT id FROM nodes WHERE certname = 'web1')"))
           expect(builder.check).to eq ['web1']
         end
+      end
+
+      it 'names a node with a path of facts that is missing, whichever of those that have it' do
+        tamper('DELETE FROM fact_paths')
+        expect(builder.check).to match [/\Aweb[12]\z/]
       end
 
       it 'leaves out a node that has changed since' do

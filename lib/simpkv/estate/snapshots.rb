@@ -12,9 +12,11 @@ module Simpkv
       # What is stored of a node, as its classes return it: nil for what is not. `exports` are lists of resources by
       # type, `reports` a list, of the run with the number `since` and later ones, or of all if that is nil. `digest`
       # changes with the inventory record and the status; it is nil while the documents do not agree, because a run is
-      # saving them, or because a replica is late. With `status_only`, facts and exports were not read, because they are
-      # those that the caller knows.
-      Snapshot = Struct.new(:digest, :inventory, :status, :facts, :exports, :catalog, :reports, :since, :status_only)
+      # saving them, or because a replica is late. A node is `doubtful` if facts or exports are others than its record
+      # names: a replica may be so late that there is a digest nevertheless, which does not change when they arrive.
+      # With `status_only`, facts and exports were not read, because they are those that the caller knows.
+      Snapshot = Struct.new(:digest, :inventory, :status, :facts, :exports, :catalog, :reports, :since, :status_only,
+                            :doubtful)
 
       # The number of seconds for which documents that do not agree count as those of a run that is on its way.
       SETTLING = 60
@@ -111,7 +113,7 @@ module Simpkv
         [@estate.reports.of_runs(runs, &block), runs.transform_values(&:begin)]
       end
 
-      # Adds reports and digest. The snapshot still has inventory record, status and exports with their documents.
+      # Adds reports, digest and doubt. The snapshot still has record, status and exports with their documents.
       def complete(name, snapshot, &block)
         digest = digest(snapshot.inventory, snapshot.status)
         stored = snapshot.exports || {}
@@ -119,12 +121,13 @@ module Simpkv
         snapshot.status = snapshot.status&.value
         snapshot.exports = stored.transform_values(&:value)
         snapshot.reports ||= reports(name, snapshot, &block)
-        snapshot.digest = digest if settled?(name, snapshot, stored, &block)
+        snapshot.doubtful = !as_named?(name, snapshot, stored, &block)
+        snapshot.digest = digest if settled?(snapshot)
         snapshot
       end
 
-      def settled?(name, snapshot, exports, &block)
-        agrees?(name, snapshot, exports, &block) || !settling?(snapshot)
+      def settled?(snapshot)
+        (!snapshot.doubtful && reports_agree?(snapshot)) || !settling?(snapshot)
       end
 
       def digest(*stored)
@@ -135,9 +138,9 @@ module Simpkv
         snapshot.status.to_h['runs'] ? @estate.reports.all(name, strict: true, &block) : []
       end
 
-      def agrees?(name, snapshot, exports, &block)
-        (snapshot.status_only || (exports_agree?(name, snapshot, exports, &block) && facts_agree?(snapshot))) &&
-          reports_agree?(snapshot)
+      # @return [Boolean] whether facts and exports are those that the record of the inventory names
+      def as_named?(name, snapshot, exports, &block)
+        snapshot.status_only || (exports_agree?(name, snapshot, exports, &block) && facts_agree?(snapshot))
       end
 
       def exports_agree?(name, snapshot, exports, &block)

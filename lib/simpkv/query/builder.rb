@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'set'
 require 'simpkv/query/feed'
 require 'simpkv/query/index'
 require 'simpkv/query/rows'
@@ -14,7 +15,11 @@ module Simpkv
 
       # The digest of a node that is read again by the next refresh.
       UNSETTLED = ''
-      private_constant :CHUNK, :UNSETTLED
+      # What stands before the digest of a node that is doubtful: see {Estate::Snapshots::Snapshot}.
+      DOUBTFUL = '?'
+      # The seconds after which doubtful nodes are read again, though their digests are the same.
+      DOUBT = 10
+      private_constant :CHUNK, :UNSETTLED, :DOUBTFUL, :DOUBT
 
       # @param estate [Estate]
       # @param index [Index]
@@ -26,6 +31,7 @@ module Simpkv
         @feed = Feed.new(estate)
         @warn = warn
         @stopping = stopping
+        @warned = Set.new
       end
 
       # Makes the index anew.
@@ -88,7 +94,8 @@ module Simpkv
         rows = Rows.new(lifetime: @estate.options['node_ttl'])
         digests.keys.each_slice(CHUNK).flat_map do |certnames|
           snapshots = @estate.snapshots.of(certnames, &skip)
-          made = rows_of(rows, snapshots.select { |certname, snapshot| snapshot.digest == digests[certname] })
+          snapshots.select! { |name, snapshot| snapshot.digest && digest(snapshot) == digests[name] }
+          made = rows_of(rows, snapshots)
           made.reject { |certname, node| verification.same?(certname, node) }.keys
         end.sort
       end
@@ -120,7 +127,25 @@ module Simpkv
         limit = Rows::Times.text(@estate.reports.limit)
         old = 'SELECT DISTINCT certname FROM reports JOIN nodes ON nodes.id = node WHERE receive_time < ?'
         names = limit ? database.execute(old, [limit]).flatten : []
-        digests(database).merge(names.to_h { |certname| [certname, UNSETTLED] })
+        without_doubt(digests(database)).merge(names.to_h { |certname| [certname, UNSETTLED] })
+      end
+
+      # Reads doubtful nodes again from time to time: many could stay doubtful.
+      def without_doubt(digests)
+        due = @doubted.nil? || Clock.now - @doubted >= DOUBT
+        @doubted = Clock.now if due
+        digests.transform_values do |digest|
+          next digest unless digest.start_with?(DOUBTFUL)
+
+          due ? UNSETTLED : digest.delete_prefix(DOUBTFUL)
+        end
+      end
+
+      # @return [String] the digest of a node in the index
+      def digest(snapshot)
+        return UNSETTLED unless snapshot.digest
+
+        "#{DOUBTFUL if snapshot.doubtful}#{snapshot.digest}"
       end
 
       # @return [Hash{String => Estate::Known}] what is in the index, by the names of nodes
@@ -165,8 +190,8 @@ module Simpkv
       # @return [Hash{String => Hash}] the rows of each node
       def rows_of(rows, snapshots)
         snapshots.to_h do |certname, snapshot|
-          members = snapshot.to_h.reject { |name, _| %i[since status_only].include?(name) }
-          documents = Rows::Documents.new(certname: certname, **members, digest: snapshot.digest || UNSETTLED)
+          members = snapshot.to_h.reject { |name, _| %i[since status_only doubtful].include?(name) }
+          documents = Rows::Documents.new(certname: certname, **members, digest: digest(snapshot))
           [certname, rows.of(documents, status_only: snapshot.status_only)]
         end
       end
@@ -188,7 +213,12 @@ module Simpkv
       def skip
         return unless @estate.options['skip_undecodable']
 
-        ->(key, why) { @warn.call("'#{key}' cannot be read: #{why}") }
+        ->(key, why) { warn_once("'#{key}' cannot be read: #{why}") }
+      end
+
+      # A doubtful node is read again and again.
+      def warn_once(warning)
+        @warn.call(warning) if @warned.add?(warning)
       end
 
       # The time of the first failure stays.
