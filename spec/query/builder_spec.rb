@@ -423,6 +423,19 @@ RSpec.describe Simpkv::Query::Builder do
       expect(select('SELECT expired = expires FROM nodes')).to eq [[1]]
     end
 
+    # It used to stay expired until its next run.
+    it 'does not leave a node expired that expired while the clock was ahead' do
+      mortal = open_estate('node_ttl' => '1h')
+      run_node('web1', site: mortal)
+      now = Time.now
+      allow(Time).to receive(:now).and_return(now + 3601)
+      builder(mortal).refresh
+      allow(Time).to receive(:now).and_return(now)
+      builder(mortal).refresh
+
+      expect(select('SELECT expired FROM nodes')).to eq [[nil]]
+    end
+
     it 'makes the whole index anew' do
       run_node('web1')
       builder.refresh

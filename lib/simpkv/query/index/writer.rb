@@ -63,12 +63,13 @@ module Simpkv
           run('DELETE FROM nodes WHERE id = ?', [node])
         end
 
-        # Marks the nodes whose time has passed.
+        # Marks the nodes whose time has passed, and no others: the clock may have been ahead.
         #
         # @param now [String] a time as the tables have it
         # @return [void]
         def expire(now)
-          run('UPDATE nodes SET expired = expires WHERE expired IS NULL AND expires <= ?', [now])
+          expired = 'CASE WHEN expires <= ?1 THEN expires END'
+          run("UPDATE nodes SET expired = #{expired} WHERE expired IS NOT #{expired}", [now])
         end
 
         # @param values [Hash{String => Object}] of the table `meta`, by name
