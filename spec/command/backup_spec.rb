@@ -8,6 +8,15 @@ require_relative 'command_helper'
 RSpec.describe 'docs/backup.md' do
   include PageCommands
 
+  # Compilers made new passwords in an empty directory, and the import refused to replace them.
+  it 'stops puppetserver before there is an empty store, and starts it after the import' do
+    steps = File.read(File.join(PageCommands::DOCS, 'backup.md'))[/^## Restore\n(.*?)^## /m, 1]
+    found = ['systemctl stop puppetserver', 'simpkv init', 'simpkv import', 'Start puppetserver'].map do |step|
+      steps.index(step)
+    end
+    expect(found).to eq(found.compact.sort)
+  end
+
   shared_context 'with the page' do
     let(:site) { { 'backends' => { 'default' => backend.merge('encryption_keys' => keys) } } }
     let(:config) { File.join(folder, 'simpkv.yaml').tap { |file| File.write(file, site.to_yaml) } }
