@@ -78,6 +78,17 @@ RSpec.describe 'The Debian packages' do
     end
   end
 
+  it 'restart a running service after an upgrade, with its new unit, and stop it before a removal, never an upgrade' do
+    Dir.mktmpdir do |control|
+      Packages.run('dpkg-deb', '--control', *Dir["#{folder}/simpkv-server_*.deb"], control)
+      scripts = Dir["#{control}/{pre,post}{inst,rm}"].to_h { |file| [File.basename(file), File.read(file)] }
+      actions = scripts.transform_values { |script| script.scan(/(?:systemctl --system|systemd-invoke) ([a-z-]+)/) }
+      expect(actions.transform_values(&:flatten).reject { |_, words| words.empty? })
+        .to eq('postinst' => %w[daemon-reload try-restart], 'prerm' => %w[stop], 'postrm' => %w[daemon-reload])
+      expect(scripts['prerm']).to match(/if \[ "\$1" = remove \] .*\n.*stop simpkv\.service/)
+    end
+  end
+
   it 'have the kit for unit tests beside the library' do
     kit = Dir.chdir(Packages::ROOT) { Dir['lib/simpkv/{rspec,rspec/*}.rb'] }
     packed = content(folder, 'ruby-simpkv').map { |name| name[%r{/gems/simpkv-[^/]+/(.+)}, 1] }
