@@ -38,11 +38,9 @@ RSpec.describe 'The Debian packages' do
   it 'have the names that the class simpkv installs, as the RPMs have' do
     names = YAML.safe_load(File.read(File.join(Packages::ROOT, 'data/common.yaml')))
                 .values_at('simpkv::packages', 'simpkv::puppetserver_packages', 'simpkv::server::packages').flatten
-    spec = File.join(folder, 'simpkv.spec')
-    File.write(spec, Packages.run('packaging/fill', 'packaging/simpkv.spec', folder: Packages::ROOT))
     debs = Dir["#{folder}/*.deb"].map { |file| File.basename(file)[/\A[^_]+/] }
     expect(names - debs).to eq([])
-    rpms = Packages.run('rpmspec', '--query', spec).lines.map { |rpm| rpm[/\A(.+)-[^-]+-[^-]+$/, 1] }
+    rpms = Distribution.rpmspec('--query').lines.map { |rpm| rpm[/\A(.+)-[^-]+-[^-]+$/, 1] }
     expect(names - rpms).to eq([])
   end
 

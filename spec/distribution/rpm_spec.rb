@@ -43,3 +43,21 @@ RSpec.describe 'The RPMs', :long do
     end
   end
 end
+
+RSpec.describe 'The scripts of the RPM of the service' do
+  # @param remaining [Integer] the number of versions that stay: 0 for a removal, 1 for an upgrade
+  # @return [Array<String>] what a script has systemctl do
+  def run(script, remaining)
+    systemctl = 'systemctl() { echo "systemctl $*" >&3; }; exec 3>&1;'
+    Packages.run('sh', '-c', "#{systemctl} #{script}", 'sh', remaining.to_s).lines(chomp: true)
+  end
+
+  it 'stop and disable it before a removal, and restart it after an upgrade' do
+    scripts = Distribution.rpmspec('--parse')
+    preun, postun = %w[preun postun].map { |name| scripts[/^%#{name} server\n(.*?)^%/m, 1] }
+    expect(run(preun, 0)).to eq(['systemctl --no-reload disable --now simpkv.service'])
+    expect(run(preun, 1)).to eq([])
+    expect(run(postun, 1)).to eq(['systemctl try-restart simpkv.service'])
+    expect(run(postun, 0)).to eq([])
+  end
+end

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'tempfile'
 require_relative 'packages'
 
 # The packages of distributions, which the commands in packaging/ build and try.
@@ -18,6 +19,14 @@ module Distribution
                    'CFLAGS' => nil, 'MAKEFLAGS' => nil
                  })
     folder
+  end
+
+  # @return [String] the output of `rpmspec` for packaging/simpkv.spec, which builds nothing
+  def self.rpmspec(option)
+    Tempfile.create('simpkv.spec') do |file|
+      File.write(file, Packages.run('packaging/fill', 'packaging/simpkv.spec', folder: Packages::ROOT))
+      Packages.run('rpmspec', option, file.path)
+    end
   end
 
   # Builds the Debian packages of another release of Debian, with its compilers and libraries.
