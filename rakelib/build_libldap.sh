@@ -26,6 +26,7 @@ libldap=${XDG_CACHE_HOME:-$HOME/.cache}/simpkv/libldap-openssl-$version
 if [ ! -e "$libldap/built" ]; then
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
+  trap 'exit 130' HUP INT TERM
   rm -rf "$libldap"
   mkdir -p "$libldap"
   cd "$work"

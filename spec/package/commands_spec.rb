@@ -28,6 +28,24 @@ RSpec.describe 'bin/setup' do
     end
   end
 
+  it 'removes its temporary files when a signal ends it (it left /usr/sbin/policy-rc.d behind)' do
+    Dir.mktmpdir do |clone|
+      FileUtils.cp_r(%w[bin Gemfile].map { |name| File.join(Packages::ROOT, name) }, clone)
+      FileUtils.mkdir(temporary = File.join(clone, 'tmp'))
+      write_rakefile(clone, "puts 'cc -c file.c'; $stdout.flush; sleep 0.01 until File.exist?('tmp/end')")
+      environment = { 'SIMPKV_GEMS' => Bundler.settings[:path].to_s, 'TMPDIR' => temporary }
+      status = Packages.start('bin/setup', 'demo', folder: clone, environment: environment) do |setup|
+        setup.each_line.find { |line| line.include?('files compiled: 1') }
+        expect(Dir.children(temporary).length).to eq(1)
+        Process.kill('TERM', setup.pid)
+        FileUtils.touch(File.join(temporary, 'end'))
+        setup.read
+      end
+      expect(status.exitstatus).to eq(130)
+      expect(Dir.children(temporary)).to eq(['end'])
+    end
+  end
+
   it 'makes `bundle exec` find the installed gems in a new clone (only bin/ found them)' do
     Dir.mktmpdir do |clone|
       FileUtils.cp_r(%w[bin Gemfile].map { |name| File.join(Packages::ROOT, name) }, clone)
