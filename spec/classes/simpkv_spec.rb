@@ -59,7 +59,7 @@ Systems.all.each do |system, facts|
 
     it "compiles on #{system}, and runs the unit that the examples have" do
       is_expected.to compile.with_all_deps
-      # The gem does not bring the page in /usr/share/doc, as the packages do.
+      # The gem does not install the manual pages, as the packages do.
       unit = File.read(File.join(PuppetWorld::PROJECT, 'examples/service/simpkv.service'))
       expect(unit).to include("\nLimitCORE=0\n") # A core dump would have secrets.
       unit = unit.sub(/^Documentation=.*\n/, '')

@@ -87,6 +87,13 @@ RSpec.describe 'The Debian packages' do
     end
   end
 
+  it 'have the documentation that the unit names (it named a file that Debian compresses)' do
+    unit = File.read(File.join(Packages::ROOT, 'examples/service/simpkv.service'))
+    pages = unit[/^Documentation=(.+)/, 1].split.map { |page| page.match(/\Aman:(.+)\((\d)\)\z/).captures }
+    expect(content(folder, 'simpkv'))
+      .to include(*pages.map { |name, section| "usr/share/man/man#{section}/#{name}.#{section}.gz" })
+  end
+
   it 'have the kit for unit tests beside the library' do
     kit = Dir.chdir(Packages::ROOT) { Dir['lib/simpkv/{rspec,rspec/*}.rb'] }
     packed = content(folder, 'ruby-simpkv').map { |name| name[%r{/gems/simpkv-[^/]+/(.+)}, 1] }
