@@ -63,6 +63,16 @@ RSpec.describe 'Root folders of file backends' do
     expect(get('backends' => { 'default' => backend('x', "#{place}/site") })).to eq('absent')
   end
 
+  it 'are refused around a store that exists where a new one would have its keys (which were read and written)' do
+    %w[a/environments/production/inner b/globals/.x/inner c/environments].each do |inner|
+      expect(get('backends' => { 'default' => backend(inner.tr('/', '-'), path(inner)) })).to eq('absent')
+      world.fresh_catalog
+      expect { get('backends' => { 'default' => backend('outer', path(inner[0])) }) }
+        .to refused(/'#{path(inner)}' is inside that of another store, '#{path(inner[0])}'/)
+      expect(Dir.children(path(inner[0])).length).to eq(1)
+    end
+  end
+
   it "may be in folders with the names of a store's folders" do
     FileUtils.mkdir_p(path('code/environments/production'))
     expect(get('backends' => { 'default' => backend('x', path('code/environments/production/data')) })).to eq('absent')

@@ -87,8 +87,10 @@ module Simpkv
         outer = outer_stores(root).first || default_root_around(root)
         return nested(root, outer) if outer
 
-        inner = default_stores_below(root).first
+        inner = default_stores_below(root).first || store_among_keys(root)
         nested(inner, root) if inner
+      rescue Errno::EACCES => e
+        "the root folder '#{root}' is no store yet, and cannot be searched for other stores: #{e.message}"
       end
 
       def nested(inner, outer)
@@ -132,6 +134,30 @@ module Simpkv
         places = default_places.select { |place| place == root || inside?(place, root) }
         paths = places.flat_map { |place| folders_in(place) } - FOLDERS.map { |name| "#{root}/#{name}" }
         paths.select { |folder| store?(folder) }
+      end
+
+      # Searches a folder that is no store yet: whoever makes a store below one that exists is refused.
+      #
+      # @return [String, nil] a store that exists where the new one would have its keys
+      # @raise [Errno::EACCES] a folder cannot be read
+      def store_among_keys(root)
+        return if store?(root)
+
+        pending = FOLDERS.map { |name| "#{root}/#{name}" }.select { |folder| File.directory?(folder) }
+        until pending.empty?
+          folder = pending.pop
+          return folder if store?(folder)
+
+          pending.concat(folders_below(folder))
+        end
+      end
+
+      # @return [Array<String>] without those behind links: a link cannot lead out of a store
+      def folders_below(folder)
+        Dir.children(folder).map { |name| "#{folder}/#{name}" }
+           .select { |path| File.directory?(path) && !File.symlink?(path) }
+      rescue Errno::ENOENT
+        []
       end
 
       def folders_in(place)
