@@ -45,7 +45,7 @@ module Simpkv
       # @return [Array<String>] sorted
       def self.foreign(types, classes, layout)
         own = (NAMING.fetch(layout) + OTHERS).map(&:downcase)
-        found = operational(types) + canonical(permitted(classes, CLASSES.fetch(layout)), types)
+        found = operational(types) + canonical(permitted(classes, CLASSES.fetch(layout)), first_names(types))
         found.uniq(&:downcase).reject { |name| own.include?(name.downcase) }.sort_by(&:downcase)
       end
 
@@ -57,7 +57,9 @@ module Simpkv
       # @param layout [String]
       # @return [Array<String>] sorted
       def self.beyond(types, classes, layout)
-        permitted = with_supertypes(canonical(permitted(classes, CLASSES.fetch(layout)), types), types).map(&:downcase)
+        first = first_names(types)
+        permitted = canonical(permitted(classes, CLASSES.fetch(layout)), first)
+        permitted = with_supertypes(permitted, types, first).map(&:downcase)
         found = types.reject { |text| text.gsub(/'[^']*'/, '').match?(/\bUSAGE\s+(?!userApplications)|NO-USER-MOD/) }
         found.map { |text| names(text).first }.compact
              .reject { |name| name.match?(/\Aolc/i) || permitted.include?(name.downcase) }.sort_by(&:downcase)
@@ -77,9 +79,9 @@ module Simpkv
         end
 
         # @return [Array<String>] the attributes, and all those whose subtypes they are
-        def with_supertypes(list, types)
+        def with_supertypes(list, types, first)
           above = types.to_h { |text| [names(text).first, text.gsub(/'[^']*'/, '')[/\bSUP\s+([\w.;-]+)/, 1]] }
-          above = above.transform_values { |name| name && canonical([name], types).first }
+          above = above.transform_values { |name| name && canonical([name], first).first }
           list.flat_map { |name| [name].tap { |all| all << above[all.last] while above[all.last] } }.uniq
         end
 
@@ -114,11 +116,15 @@ module Simpkv
           found.map { |text| names(text).first }.compact
         end
 
-        # @return [Array<String>] the first name of each attribute: servers know an attribute by that one
-        def canonical(list, types)
-          first = types.map { |text| names(text) }.each_with_object({}) do |names, all|
+        # @return [Hash{String => String}] the first name of each attribute, by each of its names in lower case
+        def first_names(types)
+          types.map { |text| names(text) }.each_with_object({}) do |names, all|
             names.each { |name| all[name.downcase] = names.first }
           end
+        end
+
+        # @return [Array<String>] the first name of each attribute: servers know an attribute by that one
+        def canonical(list, first)
           list.map { |name| first.fetch(name.downcase, name) }
         end
       end
