@@ -1,15 +1,18 @@
 # frozen_string_literal: true
 
 require_relative 'doctor_helper'
+require_relative '../support/ldap_store'
 require_relative '../support/suppliers'
 
 RSpec.describe 'simpkv doctor, with two suppliers of 389-DS that replicate each other', :ds389 do
   include_context 'with doctor'
 
-  around { |example| Suppliers.run(layout: 'plain') { |suppliers| (@suppliers = suppliers) && example.run } }
+  before(:context) { @suppliers = Suppliers.new(layout: 'plain').tap(&:start) }
+  after(:context) { @suppliers&.stop }
 
-  let(:backends) { { 'default' => { 'type' => 'ldap', **@suppliers.first.options('id' => 'conflicts') } } }
-  let(:stores) { @suppliers.map { |server| Simpkv::Store.open('ldap', server.options('id' => 'conflicts')) } }
+  let(:id) { "i#{LdapIds.next}" }
+  let(:backends) { { 'default' => { 'type' => 'ldap', **@suppliers.first.options('id' => id) } } }
+  let(:stores) { @suppliers.map { |server| Simpkv::Store.open('ldap', server.options('id' => id)) } }
 
   after { stores.each(&:close) }
 

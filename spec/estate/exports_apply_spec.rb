@@ -15,9 +15,7 @@ RSpec.describe 'Exported resources with puppet apply', needs: :mri, thorough: tr
 
   # @return [Array(String, Integer)] the output and the exit code of a run of a node
   def apply(certname, manifest, *more)
-    library = File.expand_path('../../lib', __dir__)
-    output, status = Open3.capture2e(
-      { 'SIMPKV_CONFIG' => ENV.fetch('SIMPKV_CONFIG') }, RbConfig.ruby, '-I', library, '-e', PuppetCommand::SCRIPT,
+    output, status = PuppetCommand.run(
       'apply', '--color=false', '--storeconfigs', '--storeconfigs_backend', 'simpkv', '--certname', certname,
       '--modulepath', modules, *PuppetCommand.folders(home), *more, '-e', manifest
     )

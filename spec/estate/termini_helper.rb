@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require 'open3'
 require_relative '../support/puppet_command'
 
 # Termini of the indirections, chosen as Puppet's settings or routes.yaml choose them, on an estate in files.
@@ -25,9 +24,7 @@ module EstateTermini
   #
   # @return [String] its output
   def puppet(*arguments)
-    output, status = Open3.capture2e({ 'SIMPKV_CONFIG' => ENV.fetch('SIMPKV_CONFIG') }, RbConfig.ruby, '-I',
-                                     File.expand_path('../../lib', __dir__), '-e', PuppetCommand::SCRIPT, *arguments,
-                                     *PuppetCommand.folders(scratch))
+    output, status = PuppetCommand.run(*arguments, *PuppetCommand.folders(scratch))
     raise "puppet #{arguments.first}: #{output}" unless status.success?
 
     output

@@ -21,7 +21,7 @@ RSpec.describe Simpkv::Server::Commands::ReplaceCatalog do
 
   # @return [Simpkv::Estate] on the store in a folder
   def estate(folder, disturbances = {})
-    estate = Simpkv::Estate.new({ 'estate' => { 'catalogs' => true } }) do
+    estate = Simpkv::Estate.new({ 'estate' => { 'catalogs' => true } }, [[]]) do
       DisturbedStore.new(Simpkv::Store.open('file', 'root_path' => folder))
     end
     estate.tap { estate.store.disturb(disturbances) }

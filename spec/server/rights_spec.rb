@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require 'open3'
 require 'simpkv/server/rights'
 require_relative '../support/certificates'
 require_relative '../support/command'
@@ -298,8 +297,7 @@ RSpec.describe 'The rights of callers' do
         { 'bin' => [] } => "did you mean 'bind'" }.each do |wrong, why|
         file = File.join(@root, 'wrong.yaml')
         File.write(file, { 'backends' => backends, 'server' => wrong }.to_yaml)
-        out, status = Open3.capture2e(*Unbundled::COMMAND, 'serve', '-c', file)
-        expect([out, status.exitstatus]).to match([include(why), 78])
+        expect(Service.failure('-c', file)).to match([include(why), 78])
       end
     end
   end

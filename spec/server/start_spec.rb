@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require 'fileutils'
-require 'open3'
 require 'tmpdir'
 require_relative '../support/command'
 require_relative 'server_helper'
@@ -23,8 +22,7 @@ RSpec.describe 'The start of the service' do
 
   # @return [Array(String, Integer)] the output and the exit code of a service that cannot start
   def start_on(path)
-    Open3.capture2e(*Unbundled::COMMAND, 'serve', '-c', service.configuration, '--bind',
-                    "unix://#{path}").then { |out, status| [out, status.exitstatus] }
+    Service.failure('-c', service.configuration, '--bind', "unix://#{path}")
   end
 
   it 'refuses the path of a file that is no socket, and keeps the file' do

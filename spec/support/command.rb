@@ -55,6 +55,9 @@ module Command
   # The variables that the command itself reads.
   VARIABLES = %w[SIMPKV_CONFIG SIMPKV_NOW EDITOR VISUAL TMPDIR].freeze
 
+  PRELOADED = Unbundled::Preloaded.new('simpkv/cli/command')
+  private_constant :PRELOADED
+
   # out, err:: the output on each stream
   # code:: the exit code; negative for the signal that ended it
   Outcome = Struct.new(:out, :err, :code)
@@ -62,15 +65,33 @@ module Command
   # @param out [String, nil] a file for what it prints
   # @yieldparam pid [Integer] while it runs
   def self.run(arguments, input, environment, folder, out: nil)
-    command = [Unbundled::VARIABLES.merge(environment), *Unbundled::SIMPKV, *arguments]
-    command.insert(1, 'sh', '-c', "exec \"$0\" \"$@\" > #{out}") if out
-    Open3.popen3(*command, chdir: folder) do |stdin, stdout, stderr, waiter|
+    start(arguments, environment, folder, out) do |stdin, stdout, stderr, waiter|
       readers = [stdout, stderr].map { |stream| Thread.new { stream.binmode.read } }
       write(stdin, input)
       yield waiter.pid if block_given?
       status = waiter.value
       Outcome.new(*readers.map(&:value), status.exitstatus || -status.termsig)
     end
+  end
+
+  # As Open3.popen3.
+  def self.start(arguments, environment, folder, out, &block)
+    quick = Process.respond_to?(:fork) && out.nil? && (environment.keys - VARIABLES).empty?
+    return start_preloaded(arguments, environment, folder, &block) if quick
+
+    command = [Unbundled::VARIABLES.merge(environment), *Unbundled::SIMPKV, *arguments]
+    command.insert(1, 'sh', '-c', "exec \"$0\" \"$@\" > #{out}") if out
+    Open3.popen3(*command, chdir: folder, &block)
+  end
+
+  def self.start_preloaded(arguments, environment, folder)
+    pipes = Array.new(3) { IO.pipe }
+    (input, stdin), (stdout, out), (stderr, err) = pipes
+    pid = PRELOADED.spawn(arguments, env: environment, chdir: folder, in: input, out: out, err: err)
+    [input, out, err].each(&:close)
+    yield stdin, stdout, stderr, Process.detach(pid)
+  ensure
+    pipes.flatten.each(&:close)
   end
 
   def self.run_here(arguments, input, environment, folder)
@@ -104,5 +125,5 @@ module Command
   ensure
     stdin.close
   end
-  private_class_method :with, :write
+  private_class_method :start, :start_preloaded, :with, :write
 end

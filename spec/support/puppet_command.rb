@@ -1,12 +1,37 @@
 # frozen_string_literal: true
 
+require 'open3'
+require 'rbconfig'
+require_relative 'preloaded_ruby'
+
 # How to run an application of the bundle's Puppet in a process of its own.
 module PuppetCommand
   # The script of Puppet's command.
   SCRIPT = "require 'puppet/util/command_line'; Puppet::Util::CommandLine.new('puppet', ARGV).execute"
 
+  LIBRARY = ['-I', File.expand_path('../../lib', __dir__)].freeze
+
+  # Code that loads Puppet, and the types that each run loads with all their providers.
+  LOADING = <<~RUBY
+    %w[util/command_line application/apply configurer].each { |name| require "puppet/\#{name}" }
+    %w[component file filebucket group schedule service stage user whit].each { |name| require "puppet/type/\#{name}" }
+    require 'facter'
+  RUBY
+
+  PRELOADED = PreloadedRuby.new(LOADING, LIBRARY)
+  private_constant :LIBRARY, :PRELOADED
+
   # All folders that Puppet makes at its start. Without them, it would use folders of the machine, which may be missing.
   FOLDERS = %w[confdir codedir vardir publicdir rundir logdir].freeze
+
+  # Runs an application of Puppet, which finds the gem of this checkout.
+  #
+  # @return [Array(String, Process::Status)] the output, and how it ended
+  def self.run(*arguments)
+    return Open3.capture2e(RbConfig.ruby, *LIBRARY, '-e', SCRIPT, *arguments) unless Process.respond_to?(:fork)
+
+    PRELOADED.capture2e(SCRIPT, arguments)
+  end
 
   # @param place [String] a folder of the example
   # @return [Array<String>] the options that put all of Puppet's folders there

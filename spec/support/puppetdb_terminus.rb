@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require 'fileutils'
-require 'open3'
 require 'yaml'
 require_relative 'puppet_command'
 
@@ -12,7 +11,9 @@ class PuppetDBTerminus
   # As PuppetDB's documentation asks for, for `puppet apply`.
   ROUTES = { 'apply' => { 'catalog' => { 'terminus' => 'compiler', 'cache' => 'puppetdb' },
                           'facts' => { 'terminus' => 'facter', 'cache' => 'puppetdb_apply' } } }.freeze
-  private_constant :ENVIRONMENT, :ROUTES
+  PUPPET = '/usr/bin/puppet'
+  PRELOADED = PreloadedRuby.new(PuppetCommand::LOADING, [], ENVIRONMENT)
+  private_constant :ENVIRONMENT, :ROUTES, :PUPPET, :PRELOADED
 
   # @param folder [String] for Puppet's files
   # @param certificates [Certificates]
@@ -34,8 +35,8 @@ class PuppetDBTerminus
   # @return [Array(String, Integer)] what it printed, and its exit code
   def run(*arguments, **settings)
     all = @settings.merge(settings.transform_keys(&:to_s)).map { |name, value| "--#{name}=#{value}" }
-    output, status = Open3.capture2e(ENVIRONMENT, '/usr/bin/puppet', *arguments, *PuppetCommand.folders(@folder),
-                                     '--color=false', *all)
+    command = [*arguments, *PuppetCommand.folders(@folder), '--color=false', *all]
+    output, status = PRELOADED.capture2e("load '#{PUPPET}'", command, name: PUPPET)
     [output, status.exitstatus]
   end
 

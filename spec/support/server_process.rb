@@ -42,11 +42,15 @@ module ServerProcess
   #
   # @param command [Array] as for Process.spawn
   # @param output [String] the file that receives the output
-  # @param errors [String] the file that receives the errors
   # @yieldreturn [Boolean] whether the server answers
   # @raise [RuntimeError] it ended, or does not answer in time; the message has the end of its log
-  def run_process(*command, output:, errors: output, **options)
-    @pid = Process.spawn(*command, out: [output, 'a'], err: [errors, 'a'], **options)
+  def run_process(*command, output:, **options, &answers)
+    @pid = Process.spawn(*command, %i[out err] => [output, 'a'], **options)
+    wait_until(&answers)
+  end
+
+  # Waits until the process answers, as {#run_process} does.
+  def wait_until
     late = monotonic + self.class::START_SECONDS
     until yield
       raise [*tail, "#{self.class} ended while it started"].join("\n") if ended?

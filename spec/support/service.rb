@@ -13,6 +13,17 @@ class Service
   include ServerProcess
 
   START_SECONDS = 60
+  PRELOADED = Unbundled::Preloaded.new('simpkv/server')
+  private_constant :PRELOADED
+
+  # Runs a service that cannot start.
+  #
+  # @param arguments [Array<String>] of the command
+  # @return [Array(String, Integer)] what it printed, and its exit code
+  def self.failure(*arguments)
+    output, status = PRELOADED.capture2e(['serve', *arguments])
+    [output, status.exitstatus]
+  end
 
   # @param options [Hash] of the configuration file
   # @param arguments [Array<String>] of the command
@@ -22,7 +33,7 @@ class Service
     @folder = Dir.mktmpdir('service')
     @arguments = arguments
     @errors = errors || log_file
-    @env = Unbundled::VARIABLES.merge(env)
+    @env = Unbundled::VARIABLES.merge(env) if env.any?
     configure(options)
   end
 
@@ -47,10 +58,8 @@ class Service
   def start
     File.write(log_file, '')
     binds = ['--bind', "unix://#{socket}", *@arguments]
-    command = [*Unbundled::SIMPKV, 'serve', '-c', configuration, *binds]
-    run_process(@env, *command, output: log_file, errors: @errors, chdir: folder) do
-      addresses.length == binds.count('--bind')
-    end
+    @pid = spawn('serve', '-c', configuration, *binds)
+    wait_until { addresses.length == binds.count('--bind') }
   end
 
   # @return [Array<String>] the addresses that the service has printed
@@ -88,6 +97,20 @@ class Service
   end
 
   private
+
+  # Loading the service takes most of the time of its start. Ruby reads some variables when it starts, so a process with
+  # variables of its own loads everything.
+  def spawn(*arguments)
+    if @env
+      return Process.spawn(@env, *Unbundled::SIMPKV, *arguments, chdir: folder, out: [log_file, 'a'],
+                                                                 err: [@errors, 'a'])
+    end
+
+    log, errors = [log_file, @errors].map { |file| File.open(file, 'a') }
+    PRELOADED.spawn(arguments, chdir: folder, out: log, err: errors)
+  ensure
+    [log, errors].compact.each(&:close)
+  end
 
   def log_file
     File.join(folder, 'log')

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'rbconfig'
+require_relative 'preloaded_ruby'
 
 # How to run the command of this checkout without Bundler, as on the machine of a site. Bundler takes longer than the
 # command.
@@ -13,6 +14,22 @@ module Unbundled
 
   # The command with its variables, as a program with arguments.
   COMMAND = ['env', *VARIABLES.map { |name, value| value ? "#{name}=#{value}" : "--unset=#{name}" }, *SIMPKV].freeze
+
+  # The command in processes that need not load it, nor a library that it uses.
+  class Preloaded
+    # @param library [String]
+    def initialize(library)
+      libraries = "require 'simpkv/cli/commands'; require '#{library}'"
+      @ruby = PreloadedRuby.new(libraries, ['-I', File.expand_path('../../lib', __dir__)], VARIABLES)
+    end
+
+    # As those of PreloadedRuby, with the arguments of the command.
+    %i[spawn capture2e].each do |method|
+      define_method(method) do |arguments, **options|
+        @ruby.public_send(method, "load '#{SIMPKV.last}'", arguments, name: SIMPKV.last, **options)
+      end
+    end
+  end
 
   # The text of a script that is the command.
   SCRIPT = "#!/bin/sh\nexec #{COMMAND.join(' ')} \"$@\"\n"

@@ -18,11 +18,9 @@ module PuppetProcess
   #   only
   # @return [Array(String, Integer)] the output, and the exit code
   def puppet(*arguments, gem: true, modules: File.join(world.dir, 'modules'))
-    output, status = Open3.capture2e(
-      { 'SIMPKV_CONFIG' => ENV.fetch('SIMPKV_CONFIG') }, *(gem ? with_gem : without_gem), '-e', PuppetCommand::SCRIPT,
-      arguments.first, '--color=false', "--modulepath=#{modules}", *PuppetCommand.folders(home),
-      *arguments.drop(1)
-    )
+    command = [arguments.first, '--color=false', "--modulepath=#{modules}", *PuppetCommand.folders(home),
+               *arguments.drop(1)]
+    output, status = gem ? PuppetCommand.run(*command) : Open3.capture2e(*without_gem, *command)
     [output, status.exitstatus]
   end
 
@@ -33,14 +31,11 @@ module PuppetProcess
 
   private
 
-  def with_gem
-    [RbConfig.ruby, '-I', File.join(PROJECT, 'lib')]
-  end
-
   # Bundler would know the gems of the bundle only.
   def without_gem
     gems = File.join(home, 'gems')
     folders = $LOAD_PATH.reject { |folder| folder.to_s.start_with?(PROJECT) }.flat_map { |folder| ['-I', folder.to_s] }
-    ['env', '-u', 'RUBYOPT', '-u', 'RUBYLIB', "GEM_HOME=#{gems}", "GEM_PATH=#{gems}", RbConfig.ruby, *folders]
+    ['env', '-u', 'RUBYOPT', '-u', 'RUBYLIB', "GEM_HOME=#{gems}", "GEM_PATH=#{gems}", RbConfig.ruby, *folders,
+     '-e', PuppetCommand::SCRIPT]
   end
 end
