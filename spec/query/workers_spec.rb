@@ -3,6 +3,7 @@
 require 'simpkv/query/builder'
 require 'simpkv/query/worker_process'
 require 'simpkv/query/workers'
+require 'simpkv/server/queries'
 require_relative '../support/estate_files'
 require_relative '../support/eventually'
 require_relative '../support/processes'
@@ -155,6 +156,23 @@ RSpec.describe Simpkv::Query::Workers do
     errors = Array.new(4) { Thread.new { error_of { ask(hostile) } } }.map(&:value)
     expect(errors.map(&:class).uniq).to contain_exactly(Simpkv::Query::LimitError, described_class::BusyError)
     expect(names).to eq(%w[web1 web2])
+  end
+
+  # They took all threads of the service.
+  it 'refuse queries at once if as many wait as may' do
+    @workers = described_class.new(index.path, count: 1, seconds: 60, rows: 100, waiting: 0)
+    pid = names && workers.pids.first
+    slow = Thread.new { error_of { ask(hostile) } }
+    eventually { workers.pids.empty? }
+    expect { names }.to raise_error(described_class::BusyError, /as many wait/)
+    Process.kill(:KILL, pid)
+    slow.join
+    expect(names).to eq(%w[web1 web2])
+  end
+
+  it 'leave threads of the service for other requests' do
+    limits = [[16, 2], [2, 1], [2, 2], [16, 64], [1, 1]].map { |each| Simpkv::Server::Queries.limits(*each) }
+    expect(limits).to eq([[2, 6], [1, 0], [1, 0], [15, 0], [1, 0]])
   end
 
   def error_of

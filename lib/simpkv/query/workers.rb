@@ -9,8 +9,11 @@ module Simpkv
     # The workers of a service, which answer its queries. They start when there are queries, and one that ends is
     # replaced at the next one. Thread-safe.
     class Workers
-      # No worker has become free in time.
+      # No worker has become free in time, or as many queries wait already as may.
       class BusyError < Simpkv::TransientError; end
+
+      BUSY = 'all workers are busy with other queries'
+      private_constant :BUSY
 
       # An answer of a worker: `file` has its text, and is positioned at the beginning. `missing` names what the path of
       # the question names and the index does not have.
@@ -29,10 +32,13 @@ module Simpkv
       # @param count [Integer] the number of workers
       # @param seconds [Numeric] the time that a query may take; it may wait for a worker as long
       # @param rows [Integer] the number of rows that an answer may have
-      def initialize(index, count:, seconds:, rows:)
+      # @param waiting [Numeric] the number of queries that may wait for a worker
+      def initialize(index, count:, seconds:, rows:, waiting: Float::INFINITY)
         @index = index
         @seconds = seconds
         @rows = rows
+        @waiting_max = waiting
+        @waiting = 0
         @mutex = Mutex.new
         @changed = ConditionVariable.new
         # A worker, or nil in place of one that does not run.
@@ -100,17 +106,31 @@ module Simpkv
       def take
         deadline = Clock.now + @seconds
         @mutex.synchronize do
-          while @idle.empty? && !@closed
-            left = deadline - Clock.now
-            raise BusyError, 'all workers are busy with other queries' if left <= 0
+          raise BusyError, "#{BUSY}, and as many wait as may" if full?
 
-            @changed.wait(@mutex, left)
-          end
+          wait(deadline)
           raise BusyError, 'the service ends' if @closed
 
           worker = @idle.compact.first
           @idle.delete_at(@idle.index(worker))
         end
+      end
+
+      def full?
+        @idle.empty? && !@closed && @waiting >= @waiting_max
+      end
+
+      # Waits until there is a worker, or the service ends.
+      def wait(deadline)
+        @waiting += 1
+        while @idle.empty? && !@closed
+          left = deadline - Clock.now
+          raise BusyError, BUSY if left <= 0
+
+          @changed.wait(@mutex, left)
+        end
+      ensure
+        @waiting -= 1
       end
 
       def give_back(worker)

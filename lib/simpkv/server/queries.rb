@@ -20,6 +20,17 @@ module Simpkv
       # The index is not refreshed now, and has what the store had at an earlier time, a text of RFC 3339.
       Behind = Struct.new(:since, :why)
 
+      # Queries hold at most half of the threads while they run and wait, or as many as there are workers if that is
+      # more. One thread is always left for other requests.
+      #
+      # @param threads [Integer] of the service
+      # @param workers [Integer] the option `query_workers`
+      # @return [Array(Integer, Integer)] the number of queries that run at once, and of those that wait
+      def self.limits(threads, workers)
+        running = workers.clamp(1, [threads - 1, 1].max)
+        [running, [(threads / 2) - running, 0].max]
+      end
+
       # @param options [Hash{String => Object}] of the section `server`: see {Config.server}
       # @param site [Status::Site]
       # @param caller [Caller] in whose name the index is made
@@ -31,7 +42,8 @@ module Simpkv
         @keeper = Query::Keeper.new(log: log) do |stopping|
           Query::Builder.new(site.estate(caller), @index, warn: log, stopping: stopping)
         end
-        @workers = Query::Workers.new(@index.path, count: options['query_workers'], seconds: options['query_seconds'],
+        count, waiting = self.class.limits(*options.values_at('threads', 'query_workers'))
+        @workers = Query::Workers.new(@index.path, count: count, waiting: waiting, seconds: options['query_seconds'],
                                                    rows: options['query_rows'])
       end
 
