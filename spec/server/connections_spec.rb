@@ -160,6 +160,22 @@ RSpec.describe 'The connections of the service' do
       expect(connections.stats.last).to include(slow: 1)
     end
 
+    # Puma bounds the time between two parts of a response, and not that of a file.
+    it 'end if their client falls behind 128 KiB a second by 30 seconds' do
+      connection, client = open_connection
+      now = 0
+      allow(Process).to receive(:clock_gettime) { now }
+      reader = Thread.new { now += 1 while client.readpartial(32_768) }
+      reader.report_on_exception = false
+      expect { connection.write('x' * 16_000_000) }.to raise_error(Errno::ETIMEDOUT)
+      expect(now).to be > 30
+      expect(connection.wait_writable(10)).to be_nil
+      connection.arrived
+      expect(connection.write('x' * 500_000)).to eq(500_000)
+    ensure
+      reader&.kill&.join
+    end
+
     it 'are refused as long as none is closed' do
       (first,), = Array.new(2) { open_connection }
       connections.make_room

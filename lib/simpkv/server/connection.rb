@@ -3,6 +3,7 @@
 require 'forwardable'
 require 'ipaddr'
 require 'puma'
+require 'simpkv/server/paced_writes'
 require 'socket'
 
 module Simpkv
@@ -21,14 +22,11 @@ module Simpkv
       PAUSE = 10
       # Bytes of a request, its head included, that every client may send.
       SMALL = 2 * 1024 * 1024
-      # The kernel closes a connection whose client has not taken bytes of a response for this time. Puma has no such
-      # limit for TLS.
-      STALLED_MS = 30_000
       # struct ucred: process id, user id, group id.
       CREDENTIALS = 'l3'
       # The bits of an IPv6 address that tell one network from another: a host has all addresses below them.
       NETWORK = 64
-      private_constant :SMALL, :STALLED_MS, :CREDENTIALS, :NETWORK
+      private_constant :SMALL, :CREDENTIALS, :NETWORK
 
       # Puma looks at the socket itself, not at the {Connection}, to find out whether a request has arrived.
       module Polled
@@ -74,8 +72,7 @@ module Simpkv
         @peer = @uid || address(to_io)
         @bytes = 0
         @threads = {}.compare_by_identity
-        to_io.extend(Polled).connection = self
-        to_io.setsockopt(:TCP, :USER_TIMEOUT, STALLED_MS) unless kind == :unix
+        to_io.extend(Polled, PacedWrites).connection = self
       end
 
       # Puma calls this when there is something to read.
@@ -109,6 +106,7 @@ module Simpkv
       # @return [void]
       def arrived
         await_other_threads
+        to_io.begin_response
         @arrival_ends = nil
         @beginning = nil
         @bytes = 0
