@@ -248,6 +248,16 @@ RSpec.describe Simpkv::Query::Compiler do
                                                           { 'certname' => 'db1', 'facts.os.family' => 'windows' })
     end
 
+    # Integers that got too large were an error, and a text with infinity in an answer is no JSON.
+    it 'adds up the largest integers, and takes no text for infinity' do
+      sum = lambda do |*values|
+        @database.execute('SELECT finite(exact_sum(value)) FROM json_each(?)', [JSON.generate(values)]).dig(0, 0)
+      end
+      expect([sum.call(2**61, 2**61, -1), sum.call(2**62, 2**62), sum.call(1.5, 1)]).to eq([(2**62) - 1, 2.0**63, 2.5])
+      expect([sum.call, sum.call(nil), sum.call(1e308, 1e308)]).to eq([nil, nil, nil])
+      expect(@database.execute("SELECT number('1e999'), number('1e99')").first.to_a).to eq([nil, 1e99])
+    end
+
     it 'counts, adds up, and finds extremes' do
       uptime = ->(name) { rows('facts', ['extract', [['function', name, 'value']], %w[= name uptime_seconds]]).first }
 

@@ -8,7 +8,8 @@ module Simpkv
   module Query
     # The functions that compiled queries call in SQLite.
     class SqlFunctions
-      NAMES = %i[regexp path_matches fact_path path_text json_dig json_same json_contains number to_char].freeze
+      NAMES = %i[regexp path_matches fact_path path_text json_dig json_same json_contains number finite
+                 to_char].freeze
 
       # So many patterns and paths are kept compiled.
       CACHED = 100
@@ -18,6 +19,31 @@ module Simpkv
 
       # A component of a path of json_tree, such as .family, ."x.y" or [0].
       COMPONENT = /\.(?:"((?:[^"\\]|\\.)*)"|([^.\["]+))|\[(\d+)\]/m.freeze
+
+      # Adds numbers. SQLite's own sum fails if integers get too large. It is copied for each group.
+      class Sum
+        # Larger integers become floats.
+        INTEGERS = (-(2**62)...(2**62)).freeze
+        private_constant :INTEGERS
+
+        def step(number)
+          return unless number
+
+          @integers ||= 0
+          return @integers += number if number.is_a?(Integer)
+
+          (@floats ||= []) << number
+          @floats = [@floats.sum] if @floats.length > 1000
+        end
+
+        # @return [Numeric, nil]
+        def finalize
+          return unless @integers
+          return @integers + @floats.sum if @floats
+
+          INTEGERS.cover?(@integers) ? @integers : @integers.to_f
+        end
+      end
 
       # @param database [SQLite3::Database]
       def initialize(database)
@@ -29,6 +55,7 @@ module Simpkv
             function.result = call(name, arguments)
           end
         end
+        database.define_aggregator('exact_sum', Sum.new)
       end
 
       # Raises what a function has raised since the last call: an exception must not pass through SQLite.
@@ -94,7 +121,12 @@ module Simpkv
       def number(text)
         return unless text.match?(/\A\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?\s*\z/i)
 
-        text.match?(/\A\s*[+-]?\d{1,18}\s*\z/) ? Integer(text, 10) : text.to_f
+        text.match?(/\A\s*[+-]?\d{1,18}\s*\z/) ? Integer(text, 10) : finite(text.to_f)
+      end
+
+      # A number that JSON has; nil for infinity.
+      def finite(number)
+        number if !number.is_a?(Float) || number.finite?
       end
 
       # A number or a time as PostgreSQL's to_char writes it.

@@ -37,7 +37,8 @@ module Simpkv
           raise InvalidError, "Function #{function} takes at most one field" unless rest.empty?
           return Fragment.of('count(?)', operand.json) if function == 'count'
 
-          Fragment.of("#{function}(?)", argument(function, operand))
+          sql = { 'sum' => 'finite(exact_sum(?))', 'avg' => 'finite(avg(?))' }.fetch(function, "#{function}(?)")
+          Fragment.of(sql, argument(function, operand))
         end
         private_class_method :aggregate
 
