@@ -310,6 +310,13 @@ RSpec.describe Simpkv::Query::Compiler do
       expect(nodes(['or', %w[= node_state inactive], %w[= certname web1]], 'nodes')).to eq(%w[old1 web1])
     end
 
+    # A value brought them back.
+    it 'are left out if a value looks like a query about them' do
+      [['in', 'certname', ['array', %w[x node_state]]], ['=', 'facts.x', %w[= node_state any]]].each do |condition|
+        expect(nodes(['or', %w[~ certname 1], condition])).to eq(%w[db1 web1])
+      end
+    end
+
     it 'are not left out of the paths of catalogs, reports and events, but of queries with from, as in PuppetDB' do
       %w[catalogs reports events].each do |entity|
         expect(nodes(%w[~ certname .], entity)).to include('old1')

@@ -18,6 +18,13 @@ module Simpkv
         FROM = 'Your initial query must be of the form: ["from",<entity>,(<optional-query>)]. ' \
                'Check your query and try again.'
 
+        # Fields that say which nodes a query is about.
+        STATE_FIELDS = ['node_state', %w[node active]].freeze
+
+        # What follows these operators is values, or the names of fields.
+        COMPARISONS = %w[~ ~> > < >= <= null? array].freeze
+        private_constant :STATE_FIELDS, :COMPARISONS
+
         # @param query [Object]
         # @return [void]
         # @raise [InvalidError]
@@ -85,11 +92,16 @@ module Simpkv
           item.is_a?(Array) && names.include?(item.first)
         end
 
-        # @return [Boolean] whether a query says itself which nodes it is about
+        # @return [Boolean] whether a query says itself which nodes it is about. A value can look like a query
         def self.state?(query)
           return false unless query.is_a?(Array)
 
-          query[1] == 'node_state' || query[1] == %w[node active] || query.any? { |item| state?(item) }
+          operator, *arguments = query
+          case operator
+          when '=' then STATE_FIELDS.include?(arguments.first)
+          when *COMPARISONS then false
+          else arguments.any? { |argument| state?(argument) }
+          end
         end
       end
     end
