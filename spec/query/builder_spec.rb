@@ -389,6 +389,18 @@ RSpec.describe Simpkv::Query::Builder do
       end
     end
 
+    # It used to be a node without anything until the next refresh.
+    it 'removes a node that is removed between the list and its documents' do
+      %w[web1 web2].each { |certname| run_node(certname) }
+      builder.refresh
+      run_node('web1', 2)
+      allow(estate.snapshots).to receive(:digests).and_wrap_original do |list|
+        list.call.tap { estate.deactivate('web1') }
+      end
+
+      expect([builder.refresh, certnames]).to eq [1, ['web2']]
+    end
+
     # Their rows used to be made twice, and the second ones did not have the paths, so that `~>` found nothing.
     it 'enters the paths of facts of a node that was removed, and has come back' do
       run_node('web1')

@@ -16,7 +16,12 @@ module Simpkv
       # names: a replica may be so late that there is a digest nevertheless, which does not change when they arrive.
       # With `status_only`, facts and exports were not read, because they are those that the caller knows.
       Snapshot = Struct.new(:digest, :inventory, :status, :facts, :exports, :catalog, :reports, :since, :status_only,
-                            :doubtful)
+                            :doubtful) do
+        # @return [Boolean] whether there is such a node: a list may have had it before
+        def stored?
+          !(inventory.nil? && status.nil?)
+        end
+      end
 
       # The number of seconds for which documents that do not agree count as those of a run that is on its way.
       SETTLING = 60

@@ -187,16 +187,19 @@ module Simpkv
 
       # Called once for each node: the rows of a path of facts are among those of the first node that has it.
       #
-      # @return [Hash{String => Hash}] the rows of each node
+      # @return [Hash{String => Hash}] the rows of each node that is there
       def rows_of(rows, snapshots)
-        snapshots.to_h do |certname, snapshot|
+        snapshots.select { |_, snapshot| snapshot.stored? }.to_h do |certname, snapshot|
           members = snapshot.to_h.reject { |name, _| %i[since status_only doubtful].include?(name) }
           documents = Rows::Documents.new(certname: certname, **members, digest: digest(snapshot))
           [certname, rows.of(documents, status_only: snapshot.status_only)]
         end
       end
 
+      # A node may be removed between the list and its documents.
       def write(writer, certname, snapshot, rows)
+        return writer.remove(certname) unless rows
+
         kept = kept(snapshot)
         snapshot.status_only ? writer.replace_status(certname, rows, kept) : writer.replace(certname, rows, kept)
       end
