@@ -240,6 +240,14 @@ RSpec.describe Simpkv::Query::Rows do
         .to eq('a' => [{ '1' => 'x', 'in' => { 'y' => 2 } }])
     end
 
+    # The text of such a key used to have the secret, and of two keys with one text the last one won.
+    it 'lack Sensitive keys of a Hash, and have both of two keys with the same text' do
+      secret = { '__ptype' => 'Sensitive', '__pvalue' => 'pl4nted' }
+      expect(exported('a' => { '__ptype' => 'Hash', '__pvalue' => [secret, 1, [secret], 2, 3, secret, 4, 'x'] },
+                      'b' => { '__ptype' => 'Hash', '__pvalue' => [1, 'x', '1', 'y', 'api_key', 'pl4nted'] }))
+        .to eq('a' => { '4' => 'x' }, 'b' => [[1, 'x'], %w[1 y]])
+    end
+
     it 'leave out what is Sensitive in a Deferred, and parameters with the names of secrets' do
       deferred = { '__ptype' => 'Deferred', 'name' => 'join',
                    'arguments' => [{ '__ptype' => 'Sensitive', '__pvalue' => 'p' }, 'x'] }

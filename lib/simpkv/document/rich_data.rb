@@ -67,20 +67,21 @@ module Simpkv
       # A Hash is stored as an object with a list if one of its keys is a number, for instance.
       #
       # @param data [Hash] of rich data
-      # @return [Hash{String => Object}] the values of such a Hash by the texts of their keys; other data as they are
-      def members(data)
-        list?(data) ? data[CONTENT].each_slice(2).to_h { |name, value| [name.to_s, value] } : data
+      # @return [Array<Array>, nil] keys and values of such a Hash; nil for other data
+      def pairs(data)
+        data[CONTENT].each_slice(2).to_a if list?(data)
       end
 
       # @param data [Hash] of rich data
-      # @yieldparam name [String] of each member, or the text of another key: see {members}
+      # @yieldparam name [String] of each member, or the text of another key: see {pairs}
       # @yieldparam value [Object]
       # @yieldreturn [Object] the value in its place
       # @return [Hash] a copy in the same form
       def map_members(data)
-        return data.to_h { |name, value| [name, yield(name, value)] } unless list?(data)
+        pairs = pairs(data)
+        return data.to_h { |name, value| [name, yield(name, value)] } unless pairs
 
-        object('Hash', data[CONTENT].each_slice(2).flat_map { |name, value| [name, yield(name.to_s, value)] })
+        object('Hash', pairs.flat_map { |name, value| [name, yield(name.to_s, value)] })
       end
 
       # @return [Boolean] whether the data hold an object, or a Hash that could be taken for one, at any depth

@@ -66,7 +66,20 @@ module Simpkv
           return 'default' if type == 'Default'
           return content if TEXTS.include?(type) && content.is_a?(String)
 
-          reference(type, data) || hash(RichData.members(data))
+          pairs = RichData.pairs(data)
+          pairs ? by_text(pairs) : reference(type, data) || hash(data)
+        end
+
+        # A key that is an object or a list is left out, with its value: it may hold a secret.
+        #
+        # @param pairs [Array<Array>] keys and values
+        # @return [Hash{String => Object}, Array<Array>] values by the texts of their keys; pairs if two texts are the
+        #   same, such as those of 1 and '1'
+        def by_text(pairs)
+          kept = pairs.reject { |key, _| key.is_a?(Enumerable) || secret?(key.to_s) }
+          kept = kept.map { |key, member| [key, value(member)] }.reject { |_, member| member.equal?(SECRET) }
+          texts = kept.to_h { |key, member| [key.to_s, member] }
+          texts.length == kept.length ? texts : kept
         end
 
         # @return [String, nil] such as File[/etc/motd]
