@@ -351,6 +351,15 @@ RSpec.describe Simpkv::Query::Rows do
       expect(short['reports'].first).to include('status' => 'failed', 'end_time' => nil, 'metrics' => '[]')
       expect(short['events']).to eq []
     end
+
+    # It used to be one of the year 3168873852708, and that of the node as well.
+    it 'have no end whose year has more than four digits' do
+      [1e20, -1e20, 1e300].each do |seconds|
+        found = rows(status: status, reports: [report.merge('times' => { 'total' => seconds })])
+        expect(found['reports'].first['end_time']).to be_nil
+        expect(found['nodes'].first['report_timestamp']).to eq '2026-11-23T01:02:03.000Z'
+      end
+    end
   end
 
   describe 'of documents in another form' do

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'time'
+require 'simpkv/query/timestamp'
 
 module Simpkv
   module Query
@@ -24,14 +25,14 @@ module Simpkv
           end
 
           # @param time [Time]
-          # @return [String]
+          # @return [String, nil] nil for a year of more than four digits, or before the year 1
           def of(time)
-            time.getutc.iso8601(3)
+            time.getutc.iso8601(3) if Timestamp::RANGE.cover?(time.to_i * 1000)
           end
 
           # @param value [Object] as for {text}
-          # @param seconds [Object] a number; 0 for another value
-          # @return [String, nil]
+          # @param seconds [Object] a number; 0 for another value. An agent may have chosen it
+          # @return [String, nil] as of {of}
           def later(value, seconds)
             start = text(value)
             start && of(Time.iso8601(start) + (seconds.is_a?(Numeric) ? seconds : 0))
