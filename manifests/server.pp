@@ -15,20 +15,21 @@
 #   include simpkv::server
 #
 # @param packages
-#   With `install_from` of the class simpkv: the packages of the distribution, which bring a unit. Default:
-#   `simpkv-server`.
+#   With `install_from: distribution` of the class simpkv: the packages, which bring a unit and its user. The class then
+#   sets the groups, the folders and the limit of memory in a drop-in of the unit. Default: `simpkv-server`.
 # @param gem_source
 #   A registry, or a file of the gem simpkv-server.
 # @param user
-#   The user of the service, which is not root.
+#   The user of the service, which is not root. With packages of the distribution, it is theirs, `simpkv`.
 # @param manage_user
 #   True: the class makes the user and a group of the same name, with the home `/nonexistent` and without a shell. False:
 #   the class leaves the user as it is. Then the service runs in the primary group of the user, which must not be root's,
 #   and a User in the catalog needs `before => Class['simpkv::server']`. Default: true for the user `simpkv`, else false.
+#   With packages of the distribution, these make the user in any case.
 # @param groups
 #   Further groups of the service. Default: the group of the files of the class simpkv, which the service must read.
 # @param command
-#   The program. Default: where the gem is installed.
+#   The program. Default: where the gem is installed. With packages of the distribution, it is theirs.
 # @param read_write_paths
 #   The folders of a store in files, and of an audit log. Those that do not exist are left out.
 # @param memory_max
@@ -68,7 +69,36 @@ configuration, such as 'puppet', or 'simpkv::server::groups'")
     default => $command,
   }
 
+  # systemd splits the lines of a unit at spaces, and expands %.
+  $words = ([$program] + $read_write_paths.map |$path| { "-${path}" }).map |$path| {
+    $plain = regsubst($path, '%', '%%', 'G')
+    if ' ' in $plain { "\"${plain}\"" } else { $plain }
+  }
+  $limits = {
+    'groups'           => $all_groups.join(' '),
+    'read_write_paths' => $words[1, -1].join(' '),
+    'memory_max'       => $memory_max,
+  }
+
   if $simpkv::install_from == 'distribution' {
+    if $user != 'simpkv' or $command {
+      fail("simpkv::server: the packages of the distribution bring the user 'simpkv' and the program: leave out 'user' and \
+'command', or install the gem ('simpkv::install_from')")
+    }
+    $unit = '/etc/systemd/system/simpkv.service.d/puppet.conf'
+    file { '/etc/systemd/system/simpkv.service.d':
+      ensure => directory,
+      owner  => 'root',
+      group  => 'root',
+      mode   => '0755',
+    }
+    file { $unit:
+      ensure  => file,
+      owner   => 'root',
+      group   => 'root',
+      mode    => '0644',
+      content => epp('simpkv/simpkv.service.d.epp', $limits),
+    }
     $installed = $packages.map |$name| { Package[$name] }
     package { $packages:
       ensure  => $simpkv::ensure,
@@ -89,6 +119,7 @@ configuration, such as 'puppet', or 'simpkv::server::groups'")
       }
     }
 
+    $unit = '/etc/systemd/system/simpkv.service'
     if $manage_user {
       group { $user:
         ensure => present,
@@ -101,7 +132,7 @@ configuration, such as 'puppet', or 'simpkv::server::groups'")
         home       => '/nonexistent',
         shell      => '/usr/sbin/nologin',
         managehome => false,
-        before     => File['/etc/systemd/system/simpkv.service'],
+        before     => File[$unit],
       }
     }
 
@@ -109,18 +140,15 @@ configuration, such as 'puppet', or 'simpkv::server::groups'")
       true    => $user,
       default => undef,
     }
-    file { '/etc/systemd/system/simpkv.service':
+    file { $unit:
       ensure  => file,
       owner   => 'root',
       group   => 'root',
       mode    => '0644',
-      content => epp('simpkv/simpkv.service.epp', {
-        'user'             => $user,
-        'group'            => $primary_group,
-        'groups'           => $all_groups,
-        'command'          => $program,
-        'read_write_paths' => $read_write_paths,
-        'memory_max'       => $memory_max,
+      content => epp('simpkv/simpkv.service.epp', $limits + {
+        'user'    => $user,
+        'group'   => $primary_group,
+        'command' => $words[0],
       }),
     }
   }
@@ -130,10 +158,7 @@ configuration, such as 'puppet', or 'simpkv::server::groups'")
       ensure    => $service_ensure,
       enable    => $service_enable,
       require   => $installed,
-      subscribe => Class['simpkv'],
-    }
-    if $simpkv::install_from != 'distribution' {
-      File['/etc/systemd/system/simpkv.service'] ~> Service['simpkv']
+      subscribe => [Class['simpkv'], File[$unit]],
     }
   }
 }

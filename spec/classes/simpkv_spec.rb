@@ -211,6 +211,27 @@ RSpec.describe 'simpkv::server', type: :class do
       is_expected.not_to contain_file('/etc/systemd/system/simpkv.service')
       is_expected.not_to contain_user('simpkv')
     end
+
+    # They had no effect.
+    context 'with parameters of its own' do
+      let(:params) { { groups: %w[ldap puppet], read_write_paths: ['/srv/k v'], memory_max: '512M' } }
+      let(:file) { '/etc/systemd/system/simpkv.service.d/puppet.conf' }
+
+      it 'sets them in place of those of the unit' do
+        is_expected.to contain_file(file).that_notifies('Service[simpkv]')
+        expect(catalogue.resource('file', file)[:content].lines(chomp: true).drop(1))
+          .to eq(['[Service]', 'SupplementaryGroups=', 'SupplementaryGroups=ldap puppet', 'MemoryMax=512M',
+                  'ReadWritePaths=', 'ReadWritePaths="-/srv/k v"'])
+      end
+
+      [{ user: 'kv' }, { command: '/srv/simpkv' }].each do |given|
+        context "with #{given}" do
+          let(:params) { given }
+
+          it { is_expected.to compile.and_raise_error(/leave out 'user' and 'command', or install the gem/) }
+        end
+      end
+    end
   end
 
   context 'with parameters of its own' do
