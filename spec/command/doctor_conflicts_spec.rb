@@ -36,6 +36,13 @@ RSpec.describe 'simpkv doctor, with two suppliers of 389-DS that replicate each 
     expect([out, why, status.exitstatus]).to eq(['', '', 0])
     expect(conflicts).to eq([])
     expect(simpkv!('get', '-g', 'app1/k')).to start_with('pl4nted')
+    # Doctor did not say that there are more than it names.
+    @suppliers.apart do
+      stores.each { |store| (1..11).each { |number| store.put("globals/app1/more#{number}", '{"value":1}') } }
+    end
+    expect(conflicts.length).to eq(10)
+    expect(findings('--list-size', '1'))
+      .to include(problem('conflict entries', '11, of which 10 are named', /simpkv conflicts list/))
   end
 
   # Doctor said ok.

@@ -29,11 +29,20 @@ module Simpkv
         revived.first(NAMED).each do |entry|
           @findings.warning('revived folder', entry.dn, @remedies.for_revived(entry.dn))
         end
+        note_rest(:problem, 'conflict entries', lost)
+        note_rest(:warning, 'revived folders', revived)
       rescue Simpkv::Error => e
         @findings.unknown('conflict entries', e.message, "by hand: #{@entries.command}")
       end
 
       private
+
+      def note_rest(state, what, entries)
+        return if entries.length <= NAMED
+
+        @findings.public_send(state, what, "#{entries.length}, of which #{NAMED} are named",
+                              'simpkv conflicts list names all')
+      end
 
       def note_lost(entry)
         @findings.problem('conflict entry', entry.dn, @remedies.for_conflict(@entries.deletion(entry)))
