@@ -66,12 +66,16 @@ manage: a Hash of 'type', 'key', 'options' (NAME or NAME=\"VALUE\") and 'comment
 
     $removed = if $ensure == 'absent' { $keys.map |$key| { $key['key'] } } else { [] }
     $before = if $purge or !empty($removed) { Simpkv_ssh_purge[$title] }
+    # The comments of several keys, in lower case: Puppet compares without regard to case.
+    $comments = $keys.map |$number, $key| { [downcase($key['comment']), $number] }
+    $last = Hash($comments)
+    $repeated = Hash($comments.filter |$pair| { $last[$pair[0]] != $pair[1] })
     $keys.each |$key| {
       $comment = $key['comment']
       # These are the titles of keys without a comment, and what sshkeys_core would take for the type of a key.
       $readable = $comment =~ /\A[^[:cntrl:][:space:]]([^[:cntrl:]]*[^[:cntrl:][:space:]])?\z/ and !(
         $comment =~ /:unnamed-\d+\z|(\A|\s)(ssh|ecdsa|sk|ed25519)-\S*\s/)
-      $own = $keys.filter |$other| { $other['comment'] == $comment }.length == 1
+      $own = $repeated[downcase($comment)] =~ Undef
 
       $plain = $readable and $own and !defined(Ssh_authorized_key[$comment])
       $key_title = if $plain { $comment } else { "${title}/${key['name']}" }

@@ -55,6 +55,18 @@ RSpec.describe 'simpkv::authorized_keys' do
     end])
   end
 
+  # It compared each key with each other one.
+  it 'takes a time in proportion to the number of keys' do
+    calls = [20, 40].map do |number|
+      fill((1..number).to_h { |n| ["k#{n}", SshKeys.value(key, "comment #{n}")] })
+      blocks = 0
+      trace = TracePoint.new(:call) { |call| blocks += 1 if call.method_id == :combine_values_with_parameters }
+      trace.enable { compile }
+      blocks
+    end
+    expect(calls.last).to be_between(40, calls.first * 3)
+  end
+
   it 'accepts two users with the same comment, and one folder for two users' do
     fill('a' => SshKeys.value(key, 'laptop'))
     fill({ 'b' => SshKeys.value(other, 'laptop') }, 'anna')
