@@ -34,6 +34,7 @@ Conformance.describe 'Keys' do
     ['A b', "key 'A b' contains disallowed whitespace"],
     ['a*b', "key 'a*b' contains unsupported characters.  Allowed set=[a-z0-9._:-/]"],
     ['Ab', "key 'Ab' contains unsupported characters.  Allowed set=[a-z0-9._:-/]"],
+    ['A/../c', "key 'A/../c' contains unsupported characters.  Allowed set=[a-z0-9._:-/]"],
     ['é', "key 'é' contains unsupported characters.  Allowed set=[a-z0-9._:-/]"],
     ['../*', "key '../*' contains unsupported characters.  Allowed set=[a-z0-9._:-/]"],
     ['..', "key '..' contains disallowed '/./' or '/../' sequence"],

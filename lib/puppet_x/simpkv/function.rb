@@ -53,10 +53,10 @@ Class.new(Puppet::Functions::InternalFunction) do
     holder.simpkv if holder.respond_to?(:simpkv)
   end
 
-  # Reports a malformed key before a module that cannot be loaded.
+  # Reports a malformed key before a module that cannot be loaded. Keys with capital letters wait for the options.
   def load_adapter(scope, key)
     call_puppet(scope, 'simpkv::support::native')
-    Array(key.is_a?(Hash) ? key.keys : key).each { |each| check_key(scope, each) }
+    Array(key.is_a?(Hash) ? key.keys : key).each { |each| check_key(scope, each) unless each.match?(/[A-Z]/) }
     call_puppet(scope, 'simpkv::support::load')
   end
 end

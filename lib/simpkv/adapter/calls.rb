@@ -33,7 +33,10 @@ module Simpkv
 
       # A key of this length is short enough with every prefix: `environments/`, a name of 255 bytes, and a slash.
       SURELY_SHORT = 4096 - 269
-      private_constant :Operation, :TABLE, :BOUNDED, :Known, :SURELY_SHORT
+
+      # Only the merged options tell whether a key may have them.
+      CAPITALS = /[A-Z]/.freeze
+      private_constant :Operation, :TABLE, :BOUNDED, :Known, :SURELY_SHORT, :CAPITALS
 
       # @param adapter [Adapter]
       # @param backends [Backends]
@@ -109,9 +112,7 @@ module Simpkv
       end
 
       def checked_run(function, scope, operation, key, options, arguments)
-        each_key(key) { |each| function.check_key(scope, each) }
-        merged = merged(function, scope, options)
-        each_key(key) { |each| check_merged(function, scope, each, merged) }
+        merged = merged_for(function, scope, key, options)
         result = outcome(operation, scope, key, arguments, merged, options)
         return fail_softly(operation, key, result.message, merged) if result.is_a?(Error)
         return presented_default(options['default'], merged) if result == false && operation.name == :get
@@ -126,6 +127,14 @@ module Simpkv
         return unless known.direct.nil? && known.merged.equal?(merged)
 
         known.direct = DirectGet.with(@performers.default, @backends.for(merged), merged) || false
+      end
+
+      # @return [Hash] the merged options, with which all keys of the call are valid
+      def merged_for(function, scope, key, options)
+        each_key(key) { |each| function.check_key(scope, each) unless each.match?(CAPITALS) }
+        merged = merged(function, scope, options)
+        each_key(key) { |each| check_merged(function, scope, each, merged) }
+        merged
       end
 
       # Merges once for each distinct set of options, and remembers it under a copy: the caller may change its own. A
@@ -157,9 +166,9 @@ module Simpkv
         key.each { |each, _| yield each } # rubocop:disable Style/HashEachMethods -- it may be an Array
       end
 
-      # The checks that need the backend: capital letters, and the length with the prefix.
+      # The checks that need the backend: all of a key with capital letters, and the length with the prefix.
       def check_merged(function, scope, key, merged)
-        function.check_key(scope, key, Config.case_sensitive?(merged)) if key.match?(/[A-Z]/)
+        function.check_key(scope, key, Config.case_sensitive?(merged)) if key.match?(CAPITALS)
         @adapter.normalize_key(key, merged) if key.bytesize > SURELY_SHORT
       rescue TooLargeError => e
         raise ArgumentError, e.message
