@@ -18,7 +18,8 @@ RSpec.describe 'docs/backup.md' do
   end
 
   shared_context 'with the page' do
-    let(:site) { { 'backends' => { 'default' => backend.merge('encryption_keys' => keys) } } }
+    let(:site) { { 'backends' => { 'default' => backend.merge('encryption_keys' => keys), 'secrets' => secrets } } }
+    let(:secrets) { { 'type' => 'file', 'id' => 'secrets', 'root_path' => File.join(folder, 'secrets') } }
     let(:config) { File.join(folder, 'simpkv.yaml').tap { |file| File.write(file, site.to_yaml) } }
     let(:keys) { File.join(folder, 'keys.jwks') }
     let(:log) { File.join(folder, 'audit.log') }
@@ -46,6 +47,7 @@ RSpec.describe 'docs/backup.md' do
       simpkv!('put', 'app1/secret', '--chomp', '--sensitive', '-', input: 'a b c')
       simpkv!('put', '-g', 'bytes', '--binary', '-', input: "\x00\xff")
       simpkv!('node', 'declare', 'web1', '--class', 'ntp')
+      simpkv!('put', '-b', 'secrets', 'app1/other', 'of another backend')
       @before = everything
     end
 
@@ -75,6 +77,7 @@ RSpec.describe 'docs/backup.md' do
     def shell(script)
       script = script.gsub('/etc/simpkv/keys.jwks', keys).gsub('/var/log/simpkv/audit.log', log)
       environment = { 'PATH' => "#{@programs}:#{ENV.fetch('PATH')}", 'SIMPKV_CONFIG' => config, 'BACKUP' => saved,
+                      'BACKENDS' => 'default secrets', 'BACKEND' => 'default',
                       'KEYS' => File.join(folder, 'keys'), 'ID' => backend['id'], **place }
       output, status = Open3.capture2e(environment, 'sh', '-euc', script, chdir: folder)
       raise output unless status.success?
@@ -110,13 +113,16 @@ RSpec.describe 'docs/backup.md' do
   shared_examples 'an export' do
     it 'restores all that an export has, which is encrypted and for its owner alone' do
       follow('Backup')
-      file = File.join(saved, 'site.jsonl')
+      file = File.join(saved, 'default.jsonl')
       expect(format('%o', File.stat(file).mode & 0o7777)).to eq('600')
       expect(File.read(file)).not_to match(/"(dba|ntp|a b c)\\?"/) # Base64 may have the letters alone
       lose
+      FileUtils.rm_r(secrets['root_path'])
       said = follow('Restore')
       expect(said).to match(/^verified: +true$/).and match(/^ok +reading: /)
       expect_all_restored
+      # An export saves one backend, and the page had one export.
+      expect(value('-b', 'secrets', 'app1/other')).to eq('of another backend')
     end
   end
 

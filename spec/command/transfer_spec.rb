@@ -465,6 +465,12 @@ RSpec.describe 'moving keys' do
       expect(everything('other')).to eq(site)
     end
 
+    it 'name the backends that an export of everything leaves out' do
+      names = ->(*words) { simpkv('export', *words, 'out.jsonl', '--force').err.scan(/--backend (\w+)/).flatten }
+      expect(names[]).to eq(YAML.safe_load(File.read(config))['backends'].keys - ['default'])
+      expect([%w[-b default], %w[-e production], %w[-g]].flat_map { |words| names[*words] }).to eq([])
+    end
+
     it 'work through a pipe' do
       exported = simpkv!('export', process: true)
       # A file with the name `-` and plain values was written, and nothing was printed.

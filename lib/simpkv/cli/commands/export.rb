@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'shellwords'
 require 'simpkv/cli/command'
 require 'simpkv/cli/data_file'
 require 'simpkv/cli/transfer/endpoint'
@@ -22,6 +23,9 @@ module Simpkv
           for each key, and a last line with a checksum. Only the owner can read FILE, which appears when it is
           complete. If there are no keys, the command exits with 66, unless --allow-empty is given.
 
+          An export has the keys of one backend. If neither a backend nor a part of it is named, the command names the
+          other backends on standard error.
+
           The export contains all values in plain text, even those of an encrypted backend. With --raw, it contains
           the documents as they are stored. An encrypted one can then be imported only under the same key of a backend
           with the same type and id, and needs its encryption key.
@@ -40,12 +44,13 @@ module Simpkv
           that change what a shell or another program does, such as PATH and GIT_SSH_COMMAND. It then exits with 65.
         TEXT
         EXAMPLES = {
-          'simpkv export site.jsonl' => 'Everything',
+          'simpkv export site.jsonl' => 'All keys of the backend that functions use',
+          'simpkv export -b secrets secrets.jsonl' => 'All keys of another backend',
           'simpkv export -e dev | gpg -e -r ops > dev.gpg' => 'An environment, encrypted',
           'simpkv export --format hiera --folder hiera/common --show-secrets common.yaml' =>
             'The keys that simpkv::lookup_key finds in a folder, as a file of Hiera',
           'simpkv export --format env --folder app1 --prefix APP1_ app1.env' => 'Variables for a shell: . ./app1.env',
-          'simpkv export --raw backup.jsonl' => 'Everything, with encrypted documents as they are stored'
+          'simpkv export --raw backup.jsonl' => 'All keys, with encrypted documents as they are stored'
         }.freeze
 
         def run(file = nil)
@@ -56,6 +61,7 @@ module Simpkv
           stream = [nil, DataFile::STREAM].include?(file)
           keys = stream ? write($stdout, errors) : into(file, errors)
           warn "simpkv: #{Output.count(keys, 'key')} exported"
+          name_other_backends
           output.print('file' => file, 'keys' => keys) { [] } unless stream
           code = report(errors)
           @check&.exit_code || code
@@ -73,6 +79,17 @@ module Simpkv
           parser.on('--show-secrets', 'with hiera, json and env: write Sensitive values too') { @reveal = true }
           parser.on('--prefix TEXT', "with env: the beginning of the names; '' for none") { |text| @prefix = text }
           parser.on('--allow-empty', 'write an export without keys') { @allow_empty = true }
+        end
+
+        # For a backup, which has to have them all.
+        def name_other_backends
+          return if @format || @folder || %i[backend environment global].any? { |flag| @flags.key?(flag) }
+
+          others = configuration.usable_backends - [backend.name]
+          return if others.empty?
+
+          warn "simpkv: this export has only the keys of the backend '#{backend.name}'. To export the others: " +
+               others.map { |name| "simpkv export --backend #{Output.text(Shellwords.escape(name))}" }.join(', ')
         end
 
         def check_format
