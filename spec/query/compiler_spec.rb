@@ -5,6 +5,9 @@ require_relative 'query_helper'
 RSpec.describe Simpkv::Query::Compiler do
   include_context 'with the index of an estate'
 
+  # The database with the functions of queries.
+  let(:tables) { engine && @database }
+
   describe '=' do
     it 'compares the fields of a node' do
       expect(nodes(%w[= certname web1], 'nodes')).to eq(%w[web1])
@@ -29,6 +32,20 @@ RSpec.describe Simpkv::Query::Compiler do
     it 'compares lists and objects as a whole' do
       expect(nodes(['and', %w[= name processors], ['=', 'value', { 'count' => 4 }]], 'facts')).to eq(%w[db1])
       expect(titles(['=', %w[parameter options], { 'x' => [1, { 'y' => 'z' }] }])).to eq(%w[nginx])
+    end
+
+    # Groups and subqueries compared their texts, and took true for 1.
+    it 'is one thing in conditions, groups and subqueries' do
+      values = ['{"a":1,"b":[2]}', '{"b":[2.0],"a":1}', '5', '5.0', '"5"', '1', 'true', 'null', '{"a":"1","b":[2]}']
+      group = Simpkv::Query::Place.in('value').identity.map(&:sql).join(', ')
+      counts = tables.execute("SELECT count(*) FROM json_each(?) GROUP BY #{group}", [JSON.generate(values)])
+      expect(counts.flat_map(&:to_a).sort).to eq([1, 1, 1, 1, 1, 2, 2])
+
+      ones = %w[from inventory].push(['extract', 'facts.processors[0].count'])
+      expect(nodes(['in', 'facts.is_virtual', ones])).to eq([])
+      expect(nodes(['in', 'facts.processors[0].count', ones])).to eq(%w[facts-only])
+      noops = %w[from nodes].push(%w[extract latest_report_noop])
+      expect(nodes(['in', 'facts.is_virtual', noops])).to eq(%w[web1 web2])
     end
 
     it 'finds what a list or an object at a dotted path contains' do
@@ -251,11 +268,11 @@ RSpec.describe Simpkv::Query::Compiler do
     # Integers that got too large were an error, and a text with infinity in an answer is no JSON.
     it 'adds up the largest integers, and takes no text for infinity' do
       sum = lambda do |*values|
-        @database.execute('SELECT finite(exact_sum(value)) FROM json_each(?)', [JSON.generate(values)]).dig(0, 0)
+        tables.execute('SELECT finite(exact_sum(value)) FROM json_each(?)', [JSON.generate(values)]).dig(0, 0)
       end
       expect([sum.call(2**61, 2**61, -1), sum.call(2**62, 2**62), sum.call(1.5, 1)]).to eq([(2**62) - 1, 2.0**63, 2.5])
       expect([sum.call, sum.call(nil), sum.call(1e308, 1e308)]).to eq([nil, nil, nil])
-      expect(@database.execute("SELECT number('1e999'), number('1e99')").first.to_a).to eq([nil, 1e99])
+      expect(tables.execute("SELECT number('1e999'), number('1e99')").first.to_a).to eq([nil, 1e99])
     end
 
     it 'counts, adds up, and finds extremes' do

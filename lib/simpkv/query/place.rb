@@ -26,6 +26,10 @@ module Simpkv
 
       NUMBER = "CASE ? WHEN 'integer' THEN ? WHEN 'real' THEN ? WHEN 'text' THEN number(?) END"
 
+      KIND = "CASE ? WHEN 'integer' THEN 'number' WHEN 'real' THEN 'number' ELSE ? END"
+
+      KEY = "CASE WHEN ? IN ('object', 'array') THEN canonical(?) ELSE ? END"
+
       # @return [Fragment]
       attr_reader :type, :value
 
@@ -87,6 +91,19 @@ module Simpkv
       # @return [Fragment] a value that can be sorted: a number, a text, 0 or 1 for a boolean
       def scalar
         among_rows('?', @value, ' LIMIT 1')
+      end
+
+      # @return [Array<Fragment>] two values that are the same for equal JSON values, and for no others
+      def identity
+        [Fragment.of(KIND, type, type), Fragment.of(KEY, type, value, value)].map do |fragment|
+          among_rows('?', fragment, ' LIMIT 1')
+        end
+      end
+
+      # @param types [String] SQL of a list of types
+      # @return [Fragment] a scalar of one of the types, or NULL
+      def scalar_of(types)
+        among_rows('?', Fragment.of("CASE WHEN ? IN (#{types}) THEN ? END", type, value), ' LIMIT 1')
       end
 
       # @return [Fragment] a number, also one that is written as a text, or NULL for other values

@@ -8,8 +8,8 @@ module Simpkv
   module Query
     # The functions that compiled queries call in SQLite.
     class SqlFunctions
-      NAMES = %i[regexp path_matches fact_path path_text json_dig json_same json_contains number finite
-                 to_char].freeze
+      NAMES = %i[regexp path_matches fact_path path_text json_dig json_same json_contains canonical number
+                 finite to_char].freeze
 
       # So many patterns and paths are kept compiled.
       CACHED = 100
@@ -49,6 +49,7 @@ module Simpkv
       def initialize(database)
         @patterns = {}
         @parsed = {}
+        @canonical = {}
         @failure = nil
         NAMES.each do |name|
           database.create_function(name.to_s, method(name).arity) do |function, *arguments|
@@ -117,6 +118,11 @@ module Simpkv
         bit(contains?(JSON.parse(whole), parsed(part)))
       end
 
+      # @return [String] the same text for lists and objects that are equal
+      def canonical(json)
+        cached(@canonical, json) { JSON.generate(sorted(JSON.parse(json))) }
+      end
+
       # @return [Numeric, nil] of a text that PostgreSQL takes for a number
       def number(text)
         return unless text.match?(/\A\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?\s*\z/i)
@@ -148,6 +154,15 @@ module Simpkv
         when [Array, Array] then part.all? { |item| whole.any? { |other| contains?(other, item) } }
         when [Hash, Hash] then part.all? { |key, item| contains?(whole.fetch(key, MISSING), item) }
         else whole == part
+        end
+      end
+
+      def sorted(value)
+        case value
+        when Hash then value.sort.to_h { |key, member| [key, sorted(member)] }
+        when Array then value.map { |item| sorted(item) }
+        when Float then value == value.to_i ? value.to_i : value
+        else value
         end
       end
 

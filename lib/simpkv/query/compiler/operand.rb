@@ -18,6 +18,10 @@ module Simpkv
         # The keys of a path, separated so that a path sorts before the paths below it.
         KEYS = "replace(path_text(?), '#~', char(1))"
 
+        # The types of JSON values that can equal a field.
+        TYPES = { string: "'text'", timestamp: "'text'", integer: "'integer', 'real'",
+                  boolean: "'true', 'false'" }.freeze
+
         # @return [String] as the client names it, and as the answer does
         attr_reader :name
 
@@ -51,9 +55,18 @@ module Simpkv
           @sql || place.json
         end
 
-        # @return [Fragment] a value that equals the same value of another operand
-        def comparable
-          place ? place.scalar : @sql
+        # @param other [Operand]
+        # @return [Array<Fragment>] what equals the same of the other operand if both have the same value
+        def comparable(other)
+          return [@sql] unless place
+          return place.identity if other.place
+
+          [place.scalar_of(TYPES.fetch(other.type, "'array'"))]
+        end
+
+        # @return [Array<Fragment>] what is the same in all rows of a group
+        def group
+          place ? place.identity : [@sql]
         end
 
         # @return [Fragment] what json_object takes

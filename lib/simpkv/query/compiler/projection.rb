@@ -71,11 +71,8 @@ module Simpkv
         end
 
         def grouped(group)
-          group.map do |column|
-            next grouped_call(column) if Functions.call?(column)
-
-            operand = @names.answered([column]).first
-            operand.place ? operand.json : operand.sql
+          group.flat_map do |column|
+            Functions.call?(column) ? [grouped_call(column)] : @names.answered([column]).first.group
           end
         end
 

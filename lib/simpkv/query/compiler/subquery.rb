@@ -23,7 +23,7 @@ module Simpkv
           raise InvalidError, "No implicit relationship for entity '#{inner.name}'" unless fields
 
           columns = fields == NODE ? node_columns(outer, inner) : nil
-          columns ||= [outer, inner].zip(fields).map { |entity, names| columns_of(entity, names) }
+          columns ||= comparable(*[outer, inner].zip(fields).map { |entity, names| operands(entity, names) })
           rows = Select.new(inner, columns.last, yield(inner, arguments.last)).fragment
           Fragment.of('((?) IN (?))', Fragment.join(columns.first, ', '), rows)
         end
@@ -34,10 +34,19 @@ module Simpkv
         end
         private_class_method :node_columns
 
-        def self.columns_of(entity, names)
-          names.map { |name| Names.new(entity).queried(name).comparable }
+        def self.operands(entity, names)
+          names.map { |name| Names.new(entity).queried(name) }
         end
-        private_class_method :columns_of
+        private_class_method :operands
+
+        # @param outer [Array<Operand>]
+        # @param inner [Array<Operand>] as many
+        # @return [Array(Array<Fragment>, Array<Fragment>)] columns that are equal if the operands are
+        def self.comparable(outer, inner)
+          pairs = outer.zip(inner)
+          [pairs.flat_map { |one, other| one.comparable(other) }, pairs.flat_map { |one, other| other.comparable(one) }]
+        end
+        private_class_method :comparable
 
         # `["in", FIELDS, QUERY]`, where the query is `["extract", FIELDS, ["select_ENTITY", QUERY]]` or
         # `["from", ENTITY, ["extract", FIELDS, QUERY], PAGING...]`.
@@ -45,24 +54,24 @@ module Simpkv
         # @param names [Names] of the outer entity
         # @return [Fragment]
         def self.explicit(names, fields, query)
-          outer = (list?(fields) ? fields : [fields]).map { |field| names.queried(field).comparable }
+          outer = (list?(fields) ? fields : [fields]).map { |field| names.queried(field) }
           inner, extracted, condition, paging = parts(query)
-          columns = columns(inner, extracted, outer.length)
+          outer, columns = comparable(outer, extracted_operands(inner, extracted, outer.length))
           rows = Select.new(inner, columns, condition && yield(inner, condition), paging: paging)
           Fragment.of('((?) IN (?))', Fragment.join(outer, ', '), rows.fragment)
         end
 
         # PuppetDB compares with the first columns if a subquery extracts more than the outer query compares.
-        def self.columns(inner, extracted, number)
+        def self.extracted_operands(inner, extracted, number)
           extracted = [extracted] unless extracted.is_a?(Array)
           unless number.between?(1, extracted.length)
             raise InvalidError, 'in requires as many fields as its subquery extracts'
           end
 
           names = Names.new(inner)
-          extracted.first(number).map { |field| names.column(field).comparable }
+          extracted.first(number).map { |field| names.column(field) }
         end
-        private_class_method :columns
+        private_class_method :extracted_operands
 
         # A list of fields, and not a field such as `["fact", NAME]`.
         def self.list?(fields)
