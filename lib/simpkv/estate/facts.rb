@@ -65,7 +65,7 @@ module Simpkv
       # @raise [ConfigError, MalformedError] as {#find}
       def with_trusted(certname)
         record = find(certname)
-        record && record['values'].merge(record['trusted'] ? { 'trusted' => record['trusted'] } : {})
+        record && Facts.joined(record)
       end
 
       # @param certnames [Array<String>]
@@ -125,6 +125,12 @@ module Simpkv
       # @return [Boolean] whether a save may be on its way
       def saving?(record)
         @saving.of(record).any?
+      end
+
+      # @param record [Hash] as of {#find}
+      # @return [Hash{String => Object}] its facts, with the trusted ones as the fact `trusted`
+      def self.joined(record)
+        record['values'].merge(record.slice('trusted').compact)
       end
 
       # @param facts [Hash{String => Object}]

@@ -67,8 +67,7 @@ module Simpkv
         #   none
         # @raise [Error]
         def inventory(certname)
-          record = Termini.estate.facts.find(certname)
-          record && record['values'].merge(record['trusted'] ? { 'trusted' => record['trusted'] } : {})
+          Termini.estate.facts.with_trusted(certname)
         end
 
         # @param certname [String]

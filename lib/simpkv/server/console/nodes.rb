@@ -199,7 +199,7 @@ module Simpkv
         stored = node_part('facts')
         return node_view('Facts', 'node_facts_none', missing: stored) if missing?(stored)
 
-        facts = FactList.new(stored['values'].merge(stored['trusted'] ? { 'trusted' => stored['trusted'] } : {}))
+        facts = FactList.new(Estate::Facts.joined(stored))
         text, path = %w[q path].map { |name| given(name) }
         return node_fact_list(facts, text) unless text.empty? && given('list').empty?
 

@@ -38,11 +38,8 @@ module Simpkv
           private
 
           def stored(name)
-            record = on_estate { |estate| estate.facts.find(name) }
-            not_there(name, 'there are no facts of a node', names_in('facts')) if record.nil?
-
-            trusted = record['trusted'] ? { 'trusted' => record['trusted'] } : {}
-            record['values'].merge(trusted)
+            on_estate { |estate| estate.facts.with_trusted(name) } ||
+              not_there(name, 'there are no facts of a node', names_in('facts'))
           end
 
           def print(value)
