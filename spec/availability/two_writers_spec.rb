@@ -172,8 +172,6 @@ Pairs.each do |name, kind, tags|
       status.dig('servers', 'servers').map { |server| server.values_at('lag_seconds', 'lag_unseen') }
     end
 
-    next if kind == MirrorMode
-
     # What docs/backup.md says about a directory with several servers.
     it 'has the values of a backup that is restored on both servers while both are down, and replicates', :long do
       each_store.first.put(key, document('saved'))

@@ -250,9 +250,10 @@ RSpec.describe 'docs/backup.md' do
         script = commands('backup.md', heading)
         started = File.join(home, 'started')
         FileUtils.rm_f(started)
-        stop = script.slice!(/^ *(systemctl|dsctl INSTANCE) stop\b.*\n/)
+        stop = script.gsub!(/^ *(systemctl|dsctl INSTANCE) stop\b.*\n/, '')
         directory.stop_serving if stop
-        shell(script.gsub('/var/lib/ldap', "#{home}/data").gsub('/var/lib/dirsrv/slapd-INSTANCE', home))
+        shell(script.gsub('/var/lib/ldap', "#{home}/data").gsub('/etc/ldap', home)
+                    .gsub('/var/lib/dirsrv/slapd-INSTANCE', home))
       ensure
         directory.launch if stop && File.exist?(started)
       end
@@ -279,6 +280,9 @@ RSpec.describe 'docs/backup.md' do
         lose
         with_server("Restore of #{name}")
         expect_all_restored
+        # The files of slapd.d stayed root's, so that slapd did not start as openldap.
+        owners = Dir[File.join(home, '{slapd.d,ldif}/**/*')].map { |file| Etc.getpwuid(File.stat(file).uid).name }
+        expect(owners.uniq - [options[:user] || 'openldap']).to eq([])
       end
 
       # The server was started with an empty database if it could not read the file, and dsctl had exited with 0.

@@ -30,12 +30,33 @@ class MirrorMode < ServerPair
               .gsub(Regexp.union(names.keys), names)
     end
 
+    # Saves all entries with the state of replication, as docs/backup.md does.
+    #
+    # @return [String] the file
+    def save
+      run_page("With OpenLDAP's own tools")
+      File.join(@folder, 'data.ldif')
+    end
+
+    # Replaces all entries, as docs/backup.md does. The server is down.
+    #
+    # @param file [String]
+    def restore(file)
+      run_page('Its data', 'BACKUP' => File.dirname(file))
+    end
+
     # @return [String] LDIF of the suffix, the identities and the base tree
     def contents
       [without_base, schema_file('base.ldif')].join("\n")
     end
 
     private
+
+    # Runs the commands of a section of docs/backup.md, except those for the unit of the server.
+    def run_page(heading, names = {})
+      commands = Page.new('backup.md').blocks(heading, 'sh').join
+      Page.shell(offline(commands.gsub(/^systemctl .*\n/, '')), { 'BACKUP' => @folder }.merge(names))
+    end
 
     def command
       super.tap { |words| words[words.index('-h') + 1] += " #{tls_uri}" }
