@@ -1,13 +1,14 @@
 # @summary Rotates a value: stores a new one, runs the agents that need it, then ends the old one
 #
 # The old value stays as version -1 until every agent has run, so that services can accept both, as in
-# docs/rotation.md. If a step fails, the plan stops there, and nothing that still works has been taken away: both
-# values stay. The same command with `resume=true` then goes on with the agents.
+# docs/rotation.md. If a step before the fifth fails, the plan stops, and both values stay. The same command with
+# `resume=true` then goes on with the agents. If the fifth fails, run the agents that the message names.
 #
 # 1. The target `store` makes a random value, which nobody sees, and stores it. The old one becomes version -1.
 # 2. The agents of `services` run. Their manifests accept the current value and version -1.
 # 3. The agents of `clients` run, and use the new value.
-# 4. The target `store` forgets version -1, and the agents of `services` run again.
+# 4. The target `store` forgets version -1.
+# 5. The agents of `services` run again, and accept the new value only.
 #
 # @example A password of a database and of its clients
 #   bolt plan run simpkv::rotate store=puppet.example.com key=app1/db_password services=db1 clients=web1,web2
