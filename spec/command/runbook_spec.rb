@@ -71,6 +71,13 @@ RSpec.describe 'docs/runbook.md' do
     end
   end
 
+  # It deleted all expired keys, also values that the next `get_or_create` would keep as version -1.
+  it 'deletes no keys that have expired just now' do
+    calls = page.tr("\n", ' ').scan(/simpkv expire[^`]*/)
+    expect(calls.length).to be > 1
+    expect(calls.grep_v(/ --(dry-run|older-than 30d)\b/)).to eq([])
+  end
+
   it 'quotes existing messages' do
     files = Dir[File.join(RunbookSources::ROOT, '{lib/simpkv,ext/core/src}/**/*.{rb,c}')]
     code = files.map { |file| File.read(file, encoding: 'UTF-8') }.join.gsub(/["'] \\?\n\s*["']/, '')
