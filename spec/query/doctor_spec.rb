@@ -3,8 +3,11 @@
 require 'simpkv/query/builder'
 require_relative '../command/doctor_helper'
 require_relative '../command/nodes_helper'
+require_relative '../support/key_file'
 
 RSpec.describe 'simpkv doctor, with an index of queries' do
+  include KeyFile
+
   include_context 'with doctor'
   include_context 'with nodes for the command'
 
@@ -106,6 +109,21 @@ RSpec.describe 'simpkv doctor, with an index of queries' do
       found['fix'].scan(/ rm -g (\S+?),/).flatten.each { |key| simpkv!('rm', '-g', key) }
       expect { refresh }.not_to raise_error
     end
+  end
+
+  it 'finds the index of the plain store on a disk after the store was encrypted' do
+    stub_const('Simpkv::Query::Index::Place::ON_DISK', File.join(folder, 'cache'))
+    plain = Simpkv::Query::Index.of(same_estate)
+    plain.reader.close
+    plain.close
+    keyring
+    backends['default']['encryption_keys'] = key_file
+    configure
+
+    expect(findings).to include(
+      problem('index of queries', /'#{plain.path}' has .* before it was encrypted/, /restart .* rm #{plain.path}\*/)
+    )
+    expect(File.exist?(plain.path)).to be true
   end
 
   it 'does not examine an index that another user could have changed' do

@@ -138,6 +138,23 @@ RSpec.describe Simpkv::Query::Index do
       expect { folder_with(:memory, :runtime) }.to raise_error(Simpkv::ConfigError, /option 'index' of 'server'/)
     end
 
+    it 'is deleted from the disk once the store is encrypted, unless it is in use or of another estate' do
+      backend['root_path'] = parent
+      folder_with(:disk, :memory)
+      plain = described_class.of(estate)
+      plain.reader.close
+      foreign = described_class.new(File.dirname(plain.path), 'other').tap { |other| other.reader.close }
+      backend['encryption_keys'] = File.join(parent, 'keys')
+      encrypted = described_class.of(Simpkv::Estate.new({ 'backends' => { 'default' => backend } }))
+      encrypted.reader.close
+      used = encrypted.former
+      [plain, foreign, encrypted].each(&:close)
+      encrypted.reader.close
+
+      expect([used, encrypted.former]).to eq [[plain.path], []]
+      expect(Dir[File.join(parent, '*/index/*.db')]).to contain_exactly(foreign.path, encrypted.path)
+    end
+
     it 'is not in the folder of another user, as that of the service is for root' do
       other = instance_double(File::Stat, owned?: false)
       allow(File).to receive(:lstat).and_call_original

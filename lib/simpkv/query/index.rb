@@ -38,7 +38,7 @@ module Simpkv
       # @raise [ConfigError] it has no place, or the one of the estate cannot be found
       def self.of(estate, folder = nil)
         new(Place.choose(folder, estate.encrypted?), Native.generate(estate.identity),
-            Native.generate(estate.options.slice(*OPTIONS)))
+            Native.generate(estate.options.slice(*OPTIONS)), former: estate.encrypted? ? Place.on_disk : [])
       end
 
       # Opens a database of SQLite.
@@ -75,10 +75,13 @@ module Simpkv
       # @param folder [String] the folder of the index; it is made if it is missing
       # @param estate [String] tells the estate from others
       # @param options [String] those that decide what the index holds
-      def initialize(folder, estate, options = '')
+      # @param former [Array<String>] folders from which indexes of the estate are deleted: those on a disk, of an
+      #   estate that is encrypted now
+      def initialize(folder, estate, options = '', former: [])
         @options = options
         @estate = estate
-        @place = Place.new(folder, [[estate], [Schema::VERSION, options]].map { |parts| short(parts) }.join('-'))
+        name = [[estate], [Schema::VERSION, options]].map { |parts| short(parts) }.join('-')
+        @place = Place.new(folder, name, former)
         @monitor = Monitor.new
         @use = Use.new(@place)
       end
@@ -86,6 +89,11 @@ module Simpkv
       # @return [String] the file of the database
       def path
         @place.database
+      end
+
+      # @return [Array<String>] the files of databases in former folders, as far as this user may see them
+      def former
+        @place.former.map(&:database)
       end
 
       # @return [Boolean] whether somebody has made it

@@ -29,6 +29,7 @@ module Simpkv
         @index = index
         return unless @index
 
+        @index.former.each { |path| former(path) }
         state = @index.examine { |database| Query::Index::State.of(database) }
         report(state) if state
       rescue Query::DamagedError => e
@@ -48,6 +49,12 @@ module Simpkv
         Query::Index.of(@estate, @place)
       rescue LoadError, ConfigError
         nil
+      end
+
+      # The service deletes its own one when it starts, unless another process uses it.
+      def former(path)
+        findings.problem(WHAT, "'#{path}' has facts and resources of the store from before it was encrypted",
+                         "restart the service, or: rm #{LdapAccess.shell([path])}*")
       end
 
       def report(state)

@@ -34,6 +34,11 @@ module Simpkv
             File.join(parent, NAME)
           end
 
+          # @return [Array<String>] the folders on a disk where an index may be
+          def on_disk
+            [ON_DISK, own_on_disk].compact.map { |parent| File.join(parent, NAME) }
+          end
+
           private
 
           # A folder, or one in which this user can make it.
@@ -79,9 +84,11 @@ module Simpkv
 
         # @param folder [String]
         # @param name [String] of the index in it: hexadecimal digits of the estate, and after a '-' of what it holds
-        def initialize(folder, name)
+        # @param former [Array<String>] other folders, in which there should be no index of the estate any more
+        def initialize(folder, name, former = [])
           @folder = File.expand_path(folder)
           @name = name
+          @former = former.map { |path| File.expand_path(path) } - [@folder]
         end
 
         # @return [String] the file of the database
@@ -136,17 +143,27 @@ module Simpkv
           File.identical?(file, "#{path}#{USE}")
         end
 
-        # Deletes the indexes of the same estate in the folder that no process uses.
+        # Deletes the other indexes of the same estate that no process uses, here and in former folders of this user.
         #
         # @return [void]
         def delete_unused
-          others.each do |other|
+          (others + former).each do |other|
+            other.check_folder
             file = other.use_file
             other.delete_all if file.flock(File::LOCK_EX | File::LOCK_NB) && other.held?(file)
-          rescue ConfigError
-            nil # Somebody else has made the file.
+          rescue ConfigError, SystemCallError
+            nil # It belongs to somebody else, or somebody else has made the file, or deleted it.
           ensure
             file&.close
+          end
+        end
+
+        # @return [Array<Place>] the indexes of the same estate in former folders that this user may see
+        def former
+          @former.flat_map do |folder|
+            of_estate(folder)
+          rescue SystemCallError
+            []
           end
         end
 
@@ -176,6 +193,12 @@ module Simpkv
 
         protected
 
+        def check_folder
+          stat = File.lstat(@folder)
+          refuse(@folder) unless stat.directory? && stat.owned? && stat.mode.nobits?(0o022)
+          check_parent
+        end
+
         # The caller has locked {#use_file}.
         def delete_all
           delete
@@ -196,11 +219,15 @@ module Simpkv
           raise ConfigError, "the lock of the index cannot be used: #{e.message}", cause: nil
         end
 
-        # @return [Array<Place>] of the same estate
         def others
-          names = Dir.children(@folder).map { |file| FILE.match(file) }.compact
+          of_estate(@folder).reject { |other| other.database == database }
+        end
+
+        # @return [Array<Place>] the indexes of the same estate in a folder
+        def of_estate(folder)
+          names = Dir.children(folder).map { |file| FILE.match(file) }.compact
           names.select! { |match| @name.start_with?(match[:estate]) }
-          (names.map { |match| match[:name] }.uniq - [@name]).map { |name| Place.new(@folder, name) }
+          names.map { |match| match[:name] }.uniq.map { |name| Place.new(folder, name) }
         end
 
         def files
@@ -208,9 +235,7 @@ module Simpkv
         end
 
         def check
-          stat = File.lstat(@folder)
-          refuse(@folder) unless stat.directory? && stat.owned? && stat.mode.nobits?(0o022)
-          check_parent
+          check_folder
           files.each { |file| check_file(file) }
         end
 
