@@ -342,6 +342,13 @@ RSpec.describe 'What was read last' do
     expect([latest.get.error, lines.pop].join).not_to include('pl4nted')
   end
 
+  # It was being read for ever.
+  it 'is read again after an error of the interpreter' do
+    answers << -> { raise SystemStackError } << -> { raise NoMemoryError } << -> { 3 }
+    expect([latest.get.error, latest.get.error]).to match([/SystemStackError/, /NoMemoryError/])
+    expect(latest.get).to have_attributes(value: 3, error: nil)
+  end
+
   # A log that could not be written left it unfinished for ever.
   it 'is finished before the log has its error' do
     seen = Queue.new

@@ -101,7 +101,7 @@ module Simpkv
         @builder = nil unless e.is_a?(Error)
         fail_with(e.message)
         false
-      rescue StandardError => e # A defect. Its message may have a value.
+      rescue StandardError, SystemStackError, NoMemoryError => e # A defect. Its message may have a value.
         @builder = nil
         fail_with("internal error: #{e.class.name}, at #{e.backtrace&.first}")
         false

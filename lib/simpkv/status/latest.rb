@@ -78,7 +78,7 @@ module Simpkv
         end
       rescue Error, ConfigError, SystemCallError => e
         fail_with(e.message)
-      rescue StandardError => e # A defect. Its message may have a value.
+      rescue StandardError, SystemStackError, NoMemoryError => e # A defect. Its message may have a value.
         defect("internal error: #{e.class.name}", e.backtrace&.first)
       end
 
