@@ -87,7 +87,7 @@ module Simpkv
       def application
         routes = Class.new(Application)
         routes.opts.merge!(site: @site, rights: -> { @rights }, metrics: @metrics, queries: @queries,
-                           readiness: Readiness.new(@site, @owner, @queries), owner: @owner, status: @status,
+                           readiness: Readiness.new(@site, @owner, @queries, @log), owner: @owner, status: @status,
                            commands: Commands::Intake.new(@options['command_bytes']))
         limit = ->(app) { BodyLimit.new(app, @options['command_bytes']) }
         @gate = Gate.new(limit.call(routes.freeze.app), -> { @rights }, @certificates)

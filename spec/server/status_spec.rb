@@ -135,6 +135,9 @@ RSpec.describe 'The state of the site' do
     expect(part('nodes', service.client('tcp'))).to eq('error' => 'it cannot be read: the log of the service says why')
     line = /simpkv: 'nodes' of the state of the site cannot be read: .*'simpkv init'/
     eventually(errors: RuntimeError) { service.log.match?(line) }
+    why = ->(of) { of.get('/readyz').data.dig('index', 'error') }
+    eventually(errors: RuntimeError) { why.call(client) }
+    expect([client, service.client('tcp')].map(&why)).to match([/simpkv init/, /the log of the service says why/])
   end
 
   context 'without queries' do
@@ -293,6 +296,24 @@ RSpec.describe 'The drift of access rights' do
     expect(@access.server.count_in_log(binds)).to eq(before)
     Simpkv::Status::Site.new(options, nil, ->(_) {}).access.reconciler.plan
     eventually(errors: RuntimeError) { @access.server.count_in_log(binds) > before }
+  end
+end
+
+RSpec.describe 'Whether stores can be read' do
+  before { require 'simpkv/server' }
+
+  # Everybody saw the reason, which can name servers and entries.
+  it 'is told to all, and the reason only to those who see it in the state of the site, and once to the log' do
+    lines = []
+    site = instance_double(Simpkv::Status::Site, backend_names: ['default'])
+    allow(site).to receive(:store).and_raise(Simpkv::UnavailableError, 'ldaps://pl4nted')
+    queries = instance_double(Simpkv::Server::Queries, stale?: true, report: { 'ok' => false, 'error' => 'pl4nted' })
+    readiness = Simpkv::Server::Readiness.new(site, nil, queries, lines.method(:push))
+    ready, parts = readiness.check(details: false)
+    expect([ready, parts.to_s]).to match([false, include('says why')])
+    expect(parts.to_s).not_to include('pl4nted')
+    expect(readiness.check(details: true).last.to_s.scan('pl4nted').length).to eq(2)
+    expect(lines).to eq(["backend 'default' cannot be read: ldaps://pl4nted"])
   end
 end
 

@@ -14,7 +14,7 @@ module Simpkv
       MISCONFIGURED = 'configuration error. Who may read all keys sees which one'
       UNREADABLE = 'it cannot be read. Who may read all keys sees why'
       CONCEALED = { 'error' => UNANSWERED, 'lag_unknown' => UNREADABLE }.freeze
-      private_constant :NAMED, :UNREAD, :UNANSWERED, :MISCONFIGURED, :UNREADABLE, :CONCEALED
+      private_constant :NAMED, :UNANSWERED, :MISCONFIGURED, :UNREADABLE, :CONCEALED
 
       # @param rights [Rights]
       # @param caller [Caller]

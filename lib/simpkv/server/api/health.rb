@@ -15,7 +15,7 @@ module Simpkv
         r.is do
           at('/readyz')
           r.get do
-            ready, parts = opts.fetch(:readiness).check
+            ready, parts = opts.fetch(:readiness).check(details: rights.findings?(caller))
             response['retry-after'] = Problem::RETRY_AFTER unless ready
             json({ 'status' => ready ? 'ok' : 'unavailable', **parts }, ready ? 200 : 503)
           end
