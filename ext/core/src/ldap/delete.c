@@ -173,10 +173,13 @@ static skv_status run_delete_round(delete_call *del)
     return status;
 }
 
+/* An attempt after a deletion that took another document only confirms it: the call must delete nothing else. */
 static skv_status attempt_delete(skv_ldap_call *call)
 {
     delete_call *del = (delete_call *)call;
 
+    if (del->taken)
+        return finish_deletion(del);
     do {
         call->is_stale = false;
         run_delete_round(del);
@@ -203,7 +206,8 @@ static skv_status attempt_put_back(skv_ldap_call *call)
     return call->reply->status;
 }
 
-/* Puts back what this call has deleted by mistake. An interrupt does not end this. */
+/* Puts back what this call has deleted by mistake, whatever became of its confirmation. An interrupt does not end this.
+ */
 static void put_taken_back(delete_call *del)
 {
     skv_ldap_call *call = &del->call;
@@ -213,6 +217,7 @@ static void put_taken_back(delete_call *del)
         deadline.end_ns = call->deadline->end_ns;
     call->deadline = &deadline;
     call->retries = call->store->retries;
+    skv_reply_reset(call->reply);
     if (skv_ldap_run(call, attempt_put_back) != SKV_OK)
         skv_reply_append(call->reply, " (another client had changed the document at the same moment: it is deleted, "
                                       "and could not be put back)");

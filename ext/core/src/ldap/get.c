@@ -107,13 +107,13 @@ typedef struct exists_call {
 static skv_status look_for_visible_folder(skv_ldap_call *call)
 {
     bool twin;
-    int kind;
+    int kind = SKV_KIND_FOLDER;
 
     skv_reply_reset(call->reply);
-    if (skv_ldap_has_twin(call, call->dn, &twin) != SKV_OK || !twin)
-        return call->reply->status == SKV_OK ? skv_ldap_read_kind(call, call->dn, &kind) : call->reply->status;
-    call->reply->number = SKV_KIND_FOLDER;
-    return SKV_OK;
+    if (skv_ldap_has_twin(call, call->dn, &twin) == SKV_OK &&
+        (twin || skv_ldap_read_kind(call, call->dn, &kind) == SKV_OK))
+        call->reply->number = kind;
+    return call->reply->status;
 }
 
 static skv_status attempt_exists(skv_ldap_call *call)

@@ -43,6 +43,7 @@ typedef struct tree_call {
     bool busy, others_added; /* in this round */
     bool existed;            /* the folder existed */
     bool *shown;             /* for each name: the server shows the entry after its deletion */
+    size_t unconfirmed;      /* the number of names, innermost first, whose deletions are to be confirmed */
 } tree_call;
 
 static skv_status add_enumerated_name(tree_call *tree, LDAPMessage *message)
@@ -202,9 +203,9 @@ static void take_confirmation_response(skv_ldap_pipeline *pipeline, const skv_ld
 {
     tree_call *tree = (tree_call *)pipeline->call;
 
-    if (response->code < 0)
-        skv_ldap_fail(&tree->call, response);
     tree->shown[slot->tag] = response->code == LDAP_SUCCESS;
+    if (response->code != LDAP_SUCCESS && response->code != LDAP_NO_SUCH_OBJECT)
+        skv_ldap_fail(&tree->call, response);
 }
 
 /* Reads the deleted entries, many at once. */
@@ -232,9 +233,10 @@ static skv_status read_deleted_entries(tree_call *tree, const name *names, size_
 }
 
 /* Removes what 389-DS keeps of deleted entries (ldap/confirm.h). An entry that exists was added by another client. */
-static skv_status confirm_deletions(tree_call *tree, const name *names, size_t count)
+static skv_status confirm_deletions(tree_call *tree, const name *names)
 {
     skv_ldap_call *call = &tree->call;
+    size_t count = tree->unconfirmed;
 
     if (!count || !skv_ldap_needs_confirmation(call))
         return SKV_OK;
@@ -250,7 +252,23 @@ static skv_status confirm_deletions(tree_call *tree, const name *names, size_t c
     }
     skv_free(tree->shown);
     tree->shown = NULL;
+    if (call->reply->status == SKV_OK)
+        tree->unconfirmed = 0;
     return call->reply->status;
+}
+
+/* Confirms what an attempt has deleted before it failed. */
+static skv_status confirm_earlier_deletions(tree_call *tree)
+{
+    name *names = tree->unconfirmed ? sort_innermost_first(tree) : NULL;
+
+    if (!tree->unconfirmed)
+        return SKV_OK;
+    if (!names)
+        return skv_fail_memory(tree->call.reply);
+    confirm_deletions(tree, names);
+    skv_free(names);
+    return tree->call.reply->status;
 }
 
 /* Deletes the enumerated entries, one level after the other. */
@@ -275,8 +293,9 @@ static skv_status delete_enumerated(tree_call *tree)
             pipeline_deletion(tree, &names[i]);
     }
     drain_deletions(tree);
+    tree->unconfirmed = i;
     if (call->reply->status == SKV_OK)
-        confirm_deletions(tree, names, i);
+        confirm_deletions(tree, names);
     skv_free(names);
     return call->reply->status;
 }
@@ -305,6 +324,8 @@ static skv_status run_deletetree_rounds(tree_call *tree)
     skv_ldap_call *call = &tree->call;
     bool is_left;
 
+    if (confirm_earlier_deletions(tree) != SKV_OK)
+        return call->reply->status;
     if (skv_ldap_read_folder(call, tree->existed, &is_left) != SKV_OK)
         return call->reply->status;
     tree->existed |= tree->keep || is_left;

@@ -7,6 +7,7 @@
 #include "directory.h"
 #include "simpkv_faults.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +150,126 @@ static void a_hidden_entry_stays_an_error(void)
     CHECK_STR(skv_reply_fault(reply), "hidden");
 }
 
+/* ---- Conditional deletions: another client puts D2 when the server is about to delete D1 ------------------------ */
+
+#define TAKEN "globals/indexed/t"
+
+static skv_cancel *cancel;
+static atomic_bool is_confirming;
+
+static void arm_confirmation(proxy_fault fault, int ms)
+{
+    proxy_arm(&between, PROXY_SEARCH, fault, ms, 0, 1);
+    is_confirming = true;
+}
+
+static void put_and_lose_confirmation(void)
+{
+    other_puts(TAKEN, D2);
+    arm_confirmation(PROXY_LOSE_REQUEST, 0);
+}
+
+static void put_and_hold_confirmation(void)
+{
+    other_puts(TAKEN, D2);
+    arm_confirmation(PROXY_HOLD_RESPONSE, PROXY_TOO_LATE_MS);
+}
+
+static void put_again(void)
+{
+    other_puts(TAKEN, D1);
+}
+
+static void put_and_lose_confirmation_after_another_put(void)
+{
+    other_puts(TAKEN, D2);
+    proxy_meanwhile(&between, put_again);
+    arm_confirmation(PROXY_LOSE_RESPONSE, 0);
+}
+
+/* Fires the handle while the confirmation waits for its response. */
+static int is_held(void *unused)
+{
+    (void)unused;
+    return is_confirming && proxy_left(&between) == 0;
+}
+
+/* Leaves two idle connections in the pool: a list keeps one, and a get takes another one. */
+static void add_idle_connection(void)
+{
+    skv_list *list;
+
+    put("globals/indexed/k", D1);
+    list = skv_list_open(store, "globals/indexed", 15, LONG_MS, NULL, reply);
+    CHECK_STATUS(reply, SKV_OK);
+    get_gives("globals/indexed/k", D1);
+    skv_list_close(list);
+}
+
+/* Deletes D1, of which nothing is there any more, and expects the other client's document to be kept. */
+static void deletion_keeps(const char *document, void (*meanwhile)(void))
+{
+    put(TAKEN, D1);
+    is_confirming = false;
+    proxy_meanwhile(&between, meanwhile);
+    proxy_arm(&between, PROXY_DELETE, PROXY_HOLD_REQUEST, 0, 0, 1);
+    CHECK(skv_delete(store, TAKEN, strlen(TAKEN), SKV_PUT_EXPECT, D1, strlen(D1), LONG_MS, cancel, reply) == SKV_OK);
+    CHECK_STR(skv_reply_message(reply), "");
+    CHECK(skv_reply_number(reply) == 0);
+    CHECK(is_confirming && proxy_left(&between) == 0);
+    proxy_meanwhile(&between, NULL);
+    get_gives(TAKEN, document);
+}
+
+/* The other client's document used to be lost, or reported as lost. */
+static void a_document_is_put_back_after_a_failed_confirmation(void)
+{
+    cancel = skv_cancel_new();
+    skv_cancel_watch(cancel, is_held, NULL);
+    deletion_keeps(D2, put_and_hold_confirmation);
+    add_idle_connection();
+    deletion_keeps(D2, put_and_hold_confirmation);
+    skv_cancel_free(cancel);
+    cancel = NULL;
+    add_idle_connection();
+    deletion_keeps(D2, put_and_lose_confirmation);
+    deletion_keeps(D1, put_and_lose_confirmation_after_another_put);
+}
+
+/* Without retries, the failure of the confirmation ends the call. */
+static void without_retries(void)
+{
+    add_idle_connection();
+    deletion_keeps(D2, put_and_lose_confirmation);
+}
+
+/* ---- Trees ------------------------------------------------------------------------------------------------------ */
+
+/* Any response but a success used to count as "the entry is gone". With four, the next attempt confirms the deletions
+ * too. */
+static void a_tree_is_gone_if_the_server_says_so(void)
+{
+    static const struct {
+        int code, times, status;
+    } cases[] = {{53, 2, SKV_DENIED}, {51, 4, SKV_UNAVAILABLE}, {51, 2, SKV_OK}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        put_gives("globals/indexed/tree/k", D1, 1);
+        proxy_arm(&between, PROXY_SEARCH, PROXY_RESPOND, cases[i].code, 2, cases[i].times);
+        CHECK(deletetree("globals/indexed/tree") == cases[i].status);
+        CHECK(proxy_left(&between) == 0);
+    }
+    CHECK(skv_reply_number(reply) == 1);
+}
+
+static void an_entry_that_is_shown_late_exists(void)
+{
+    put_gives("globals/indexed/late", D1, 1);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_RESPOND, 0, 0, 1);
+    CHECK(kind("globals/indexed/late") == SKV_KIND_KEY);
+    CHECK(proxy_left(&between) == 0);
+}
+
 static void memory_scenario(void)
 {
     int status = put("globals/unindexed/m", D1);
@@ -168,12 +289,16 @@ static void tests_through_proxy(void)
     a_batch_does_the_same();
     a_get_for_a_writer_reads_through_the_index();
     a_hidden_entry_stays_an_error();
+    a_document_is_put_back_after_a_failed_confirmation();
+    a_tree_is_gone_if_the_server_says_so();
+    an_entry_that_is_shown_late_exists();
     chaos(memory_scenario);
 }
 
 static void tests(void)
 {
     run_through(&between, true, (const char *[]){"id=plain", NULL}, tests_through_proxy);
+    run_through(&between, true, (const char *[]){"id=plain", "retries=0", NULL}, without_retries);
 }
 
 /* slapd reads its root DSE from a file, and has no cn=config here. */
