@@ -94,23 +94,44 @@ static void note_entry(skv_conn *conn, LDAPMessage *entry)
     ber_free(ber, 0);
 }
 
-/* Only a lost connection is a failure. A server that hides its root DSE counts as one without features. */
+/* Fails the attempt if the server answered with an error: without its features, conditions of writes would not hold. A
+ * server that hides its root DSE counts as one without features. */
+static bool check_root_dse(const skv_conn *conn, const skv_response *response, skv_reply *reply,
+                           skv_conn_failure *failure)
+{
+    switch (response->code) {
+    case LDAP_SUCCESS:
+    case LDAP_NO_SUCH_OBJECT:
+    case LDAP_INSUFFICIENT_ACCESS:
+        return true;
+    default:
+        *failure = SKV_CONN_UNREACHABLE;
+        skv_fail(reply, SKV_UNAVAILABLE,
+                 "%s: the server is not available now: it answered %d to the read of its root DSE, %s%s%s",
+                 conn->uri.text, response->code, ldap_err2string(response->code), response->text[0] ? ": " : "",
+                 response->text);
+        return false;
+    }
+}
+
+/* Notes the features of the server. */
 static bool read_root_dse(skv_conn *conn, skv_reply *reply, skv_conn_failure *failure)
 {
     static char *attributes[] = {"supportedControl", "vendorName", "vendorVersion", "objectClass", NULL};
     LDAPMessage *messages, *entry;
+    skv_response response;
     int id = 0;
     int rc = ldap_search_ext(conn->ld, "", LDAP_SCOPE_BASE, "(objectClass=*)", attributes, 0, NULL, NULL, NULL, 0, &id);
 
-    if (!skv_response_wait(conn->ld, rc, id, &messages)) {
-        *failure = skv_fail_lost(reply, conn->transport, &conn->uri, "reading its root DSE");
-        return false;
+    if (skv_response_wait(conn->ld, rc, id, &messages)) {
+        entry = ldap_first_entry(conn->ld, messages);
+        if (entry)
+            note_entry(conn, entry);
+        if (skv_response_read(conn->ld, messages, &response))
+            return check_root_dse(conn, &response, reply, failure);
     }
-    entry = ldap_first_entry(conn->ld, messages);
-    if (entry)
-        note_entry(conn, entry);
-    ldap_msgfree(messages);
-    return true;
+    *failure = skv_fail_lost(reply, conn->transport, &conn->uri, "reading its root DSE");
+    return false;
 }
 
 /* Connects a socket and makes a handle on it. */

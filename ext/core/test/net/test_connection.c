@@ -2,6 +2,7 @@
 #include "check.h"
 #include "net/certificate.h"
 #include "net/connection.h"
+#include "proxy.h"
 #include "simpkv_faults.h"
 #include "slapd.h"
 
@@ -328,6 +329,37 @@ static void be_hostile(void)
     setenv("LDAPBINDDN", "cn=somebody", 1);
 }
 
+/* A busy server used to count as one without features for as long as the connection lived: conditional writes then had
+ * no conditions. */
+static void a_root_dse_that_is_refused_is_no_connection(void)
+{
+    static const int failures[] = {51, 52, 53, 1}, hidden[] = {0, 32, 50};
+    skv_identity simple = admin();
+    skv_conn_failure failure;
+    proxy between;
+    char code[64];
+
+    if (!CHECK(proxy_begin(&between, server.port)))
+        return;
+    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
+        proxy_arm(&between, PROXY_SEARCH, PROXY_RESPOND, failures[i], 0, 1);
+        snprintf(code, sizeof code, "it answered %d to the read of its root DSE", failures[i]);
+        check_refused(between.uri, &simple, SKV_UNAVAILABLE, SKV_CONN_UNREACHABLE, "", between.uri, code);
+    }
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
+        skv_conn *conn;
+
+        proxy_arm(&between, PROXY_SEARCH, PROXY_RESPOND, hidden[i], 0, 1);
+        conn = open_conn(between.uri, &simple, &failure);
+        if (CHECK_STATUS(reply, SKV_OK)) {
+            CHECK(!skv_conn_features(conn)->assertion && !skv_conn_features(conn)->paging);
+            skv_conn_close(conn);
+        }
+    }
+    check_open(between.uri, &simple);
+    proxy_end(&between);
+}
+
 static void the_validity_of_a_certificate_is_read(void)
 {
     static unsigned char minimal[] = {0x30, 0x27, 0x30, 0x25, 0xa0, 0x03, 0x02, 0x01, 0x02, 0x02, 0x01, 0x07, 0x30,
@@ -364,6 +396,7 @@ int main(void)
         an_anonymous_connection_does_not_bind();
         a_password_ends_at_its_last_newline();
         a_refused_bind_says_why();
+        a_root_dse_that_is_refused_is_no_connection();
         a_server_that_is_not_there_is_named();
         a_certificate_is_always_verified();
         tls_files_are_checked();
