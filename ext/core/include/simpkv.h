@@ -369,7 +369,7 @@ SKV_API skv_status skv_entry_password(skv_store *store, const char *dn, size_t d
  * SKV_END without data after the last page; or an error, which ends the list. `timeout_ms` is for one page. Each record
  * comes once, in no particular order, packed:
  *
- *     char     kind      'k' a key, 'f' a folder, 'e' a key whose document could not be read
+ *     char     kind      'k' a key, 'f' a folder, 'e' what could not be read, or has a name that no key can have
  *     uint32_t name_len  in the machine's byte order, unaligned, as the next
  *     uint32_t body_len
  *     name_len bytes     the base name
@@ -381,7 +381,8 @@ SKV_API skv_list *skv_list_open(skv_store *store, const char *folder, size_t fol
 
 /* The same for a folder with all folders below it: names are paths relative to it ("a/b/c"). A folder may come after
  * its contents. In a directory it is one search. In files, the contents of a folder that is a symbolic link are left
- * out, and 'e' is also a folder that cannot be read. */
+ * out, and 'e' is also a folder that cannot be read. In the hex layout of a directory, 'e' is also an entry below a
+ * folder that this identity does not see. */
 #define SKV_TREE_NAMES 1     /* a flag: documents are neither read nor sent, and the body of 'k' is empty */
 #define SKV_TREE_ONE_LEVEL 2 /* a flag: only what is directly in the folder, as skv_list_open() */
 SKV_API skv_list *skv_tree_open(skv_store *store, const char *folder, size_t folder_len, int flags, int64_t timeout_ms,

@@ -38,16 +38,16 @@ skv_status skv_ldap_below_begin(skv_ldap_below *below, const skv_ldap_store *sto
                               .level = count_levels(folder)};
     if (below->layout == SKV_LAYOUT_PLAIN)
         return SKV_OK;
-    below->folders = json_object();
+    below->paths = json_object();
     below->orphans = skv_reply_new();
-    return below->folders && below->orphans ? SKV_OK : skv_fail_memory(reply);
+    return below->paths && below->orphans ? SKV_OK : skv_fail_memory(reply);
 }
 
 void skv_ldap_below_end(skv_ldap_below *below)
 {
-    json_decref(below->folders);
+    json_decref(below->paths);
     skv_reply_free(below->orphans);
-    below->folders = NULL;
+    below->paths = NULL;
     below->orphans = NULL;
 }
 
@@ -120,9 +120,9 @@ static bool prepend_folders(const skv_ldap_below *below, const struct berval *dn
 }
 
 /* Returns true if a key below the folder can have a path of that length. */
-static bool fits_key(const skv_ldap_below *below, size_t len)
+static bool fits_key(const skv_key *folder, size_t len)
 {
-    return len + below->folder->len + (below->folder->len > 0) <= SKV_KEY_MAX;
+    return len + folder->len + (folder->len > 0) <= SKV_KEY_MAX;
 }
 
 /* Builds the path of an entry. Returns false if it has none, or is a root folder. */
@@ -135,29 +135,34 @@ static bool locate_entry(const skv_ldap_below *below, const struct berval *dn, c
         !prepend_folders(below, dn, levels, where))
         return false;
     where->above_len = levels > 1 ? where->len - leaf->len - 1 : 0;
-    return fits_key(below, where->above_len);
+    return fits_key(below->folder, where->above_len);
 }
 
 /* ---- Folders, and the orphans that wait for them ---- */
 
-/* Puts a NUL behind the path for jansson, and restores the byte. */
-static bool is_known_folder(const skv_ldap_below *below, char *path, size_t len)
+/* Puts a NUL behind the path for jansson, and restores the byte. Returns what note_path() has noted, or NULL. */
+static json_t *noted_path(const skv_ldap_below *below, char *path, size_t len)
 {
     char end = path[len];
-    bool is_known;
+    json_t *noted;
 
     path[len] = '\0';
-    is_known = json_object_get(below->folders, path);
+    noted = json_object_get(below->paths, path);
     path[len] = end;
-    return is_known;
+    return noted;
 }
 
-static void add_known_folder(skv_ldap_below *below, char *path, size_t len, skv_reply *page)
+static bool is_known_folder(const skv_ldap_below *below, char *path, size_t len)
+{
+    return json_is_true(noted_path(below, path, len));
+}
+
+static void note_path(skv_ldap_below *below, char kind, char *path, size_t len, skv_reply *page)
 {
     char end = path[len];
 
     path[len] = '\0';
-    if (json_object_set_new_nocheck(below->folders, path, json_true()) < 0)
+    if (json_object_set_new_nocheck(below->paths, path, json_boolean(kind == 'f')) < 0)
         skv_fail_memory(page);
     path[len] = end;
 }
@@ -169,17 +174,14 @@ static void add_orphan(skv_ldap_below *below, const place *where, const skv_ldap
         skv_fail(page, below->orphans->status, "%s", below->orphans->message);
 }
 
-/* Returns the record, or an error record if no key can have the name. */
-static skv_ldap_record checked_record(const skv_ldap_below *below, const skv_ldap_record *record, const skv_rdn *leaf,
-                                      const place *where)
+skv_ldap_record skv_ldap_checked_record(const skv_key *folder, const skv_ldap_record *record, const skv_rdn *leaf,
+                                        size_t path_len)
 {
-    static const char no_name[] = "no key or folder can have its name", too_long[] = "its path is too long";
-
     if (record->kind == 'e')
         return *record;
     if (!skv_key_is_segment(leaf->value, leaf->len))
-        return (skv_ldap_record){'e', no_name, strlen(no_name)};
-    return fits_key(below, where->len) ? *record : (skv_ldap_record){'e', too_long, strlen(too_long)};
+        return skv_ldap_error_record("no key or folder can have its name");
+    return fits_key(folder, path_len) ? *record : skv_ldap_error_record("its path is too long");
 }
 
 void skv_ldap_below_add(skv_ldap_below *below, const struct berval *dn, const skv_rdn *leaf,
@@ -190,14 +192,14 @@ void skv_ldap_below_add(skv_ldap_below *below, const struct berval *dn, const sk
 
     if (!locate_entry(below, dn, leaf, &where))
         return;
-    listed = checked_record(below, record, leaf, &where);
+    listed = skv_ldap_checked_record(below->folder, record, leaf, where.len);
     if (where.above_is_hex && !is_known_folder(below, where.path, where.above_len)) {
         add_orphan(below, &where, &listed, page);
         return;
     }
     skv_list_add(page, listed.kind, where.path, where.len, listed.body, listed.len);
-    if (listed.kind == 'f' && skv_rdn_is(leaf, "simpkvHexId"))
-        add_known_folder(below, where.path, where.len, page);
+    if (listed.kind != 'e' && skv_rdn_is(leaf, "simpkvHexId"))
+        note_path(below, listed.kind, where.path, where.len, page);
 }
 
 /* An orphan, as skv_list_add() has packed it. */
@@ -232,12 +234,35 @@ static bool release_orphans(skv_ldap_below *below, skv_reply *page)
         if (!IS_WAITING(*each.kind) || !slash || !is_known_folder(below, each.path, (size_t)(slash - each.path)))
             continue;
         *each.kind = RELEASED(*each.kind);
-        if (*each.kind == 'f') {
-            add_known_folder(below, each.path, each.lengths[0], page);
-            folders = true;
-        }
+        if (*each.kind != 'e')
+            note_path(below, *each.kind, each.path, each.lengths[0], page);
+        folders |= *each.kind == 'f';
     }
     return folders && page->status == SKV_OK;
+}
+
+/* Only another program adds entries below a key. */
+static bool is_below_key(const skv_ldap_below *below, const orphan *each)
+{
+    const char *end = each->path + each->lengths[0], *slash = each->path;
+
+    while ((slash = memchr(slash, '/', (size_t)(end - slash))) != NULL) {
+        if (json_is_false(noted_path(below, each->path, (size_t)(slash - each->path))))
+            return true;
+        slash++;
+    }
+    return false;
+}
+
+/* Adds an orphan. One that still waits is an error: an access rule may hide a folder, and a list leaves out no key. */
+static void add_settled_orphan(const skv_ldap_below *below, const orphan *each, skv_reply *page)
+{
+    static const char why[] = "a folder of its path cannot be read, or is not one of simpkv's";
+
+    if (!IS_WAITING(*each->kind))
+        skv_list_add(page, *each->kind, each->path, each->lengths[0], each->body, each->lengths[1]);
+    else if (!is_below_key(below, each))
+        skv_list_add(page, 'e', each->path, each->lengths[0], why, strlen(why));
 }
 
 void skv_ldap_below_drop_orphans(skv_ldap_below *below)
@@ -257,7 +282,6 @@ void skv_ldap_below_add_rest(skv_ldap_below *below, size_t bytes, skv_reply *pag
     while (!below->settled)
         below->settled = !release_orphans(below, page);
     while (page->status == SKV_OK && page->data.len < bytes && next_orphan(below, &below->next, &each))
-        if (!IS_WAITING(*each.kind))
-            skv_list_add(page, *each.kind, each.path, each.lengths[0], each.body, each.lengths[1]);
+        add_settled_orphan(below, &each, page);
     skv_reply_done(page);
 }

@@ -7,6 +7,7 @@
 #include "name/dn.h"
 
 #include <jansson.h>
+#include <string.h>
 
 /* A record of a list. */
 typedef struct skv_ldap_record {
@@ -15,16 +16,26 @@ typedef struct skv_ldap_record {
     size_t len;
 } skv_ldap_record;
 
+static inline skv_ldap_record skv_ldap_error_record(const char *why)
+{
+    return (skv_ldap_record){'e', why, strlen(why)};
+}
+
 typedef struct skv_ldap_below {
     int layout;
     const skv_key *folder; /* borrowed */
     int depth;             /* of the folder's DN */
     int level;             /* the number of names in the folder's path */
-    json_t *folders;       /* owned; in the hex layout: the set of the paths of known folders */
+    json_t *paths;         /* owned; in the hex layout: the paths that have come, true for folders, false for keys */
     skv_reply *orphans;    /* owned; in the hex layout: records whose folder has not come yet */
     size_t next;           /* of the orphans: the next one to add */
     bool settled;          /* no orphan is a folder of another one */
 } skv_ldap_below;
+
+/* Returns the record of an entry in a list of the folder, or an error record if no key can have its name or its path.
+ * `leaf` is the first RDN of the DN, decoded; `path_len` the length of the path below the folder. */
+skv_ldap_record skv_ldap_checked_record(const skv_key *folder, const skv_ldap_record *record, const skv_rdn *leaf,
+                                        size_t path_len);
 
 /* Starts for a search below the DN of a folder. Returns SKV_OK, or the reply's failure. */
 skv_status skv_ldap_below_begin(skv_ldap_below *below, const skv_ldap_store *store, const skv_key *folder,
@@ -42,7 +53,8 @@ void skv_ldap_below_add(skv_ldap_below *below, const struct berval *dn, const sk
 /* Drops the orphans: no folder of theirs is to come. */
 void skv_ldap_below_drop_orphans(skv_ldap_below *below);
 
-/* Adds the orphans whose folders have come, until the page has `bytes`. Called when all entries have come. */
+/* Adds the orphans until the page has `bytes`; those whose folders have not come as errors, except below keys. Called
+ * when all entries have come. */
 void skv_ldap_below_add_rest(skv_ldap_below *below, size_t bytes, skv_reply *page);
 
 #endif

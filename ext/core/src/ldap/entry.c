@@ -72,6 +72,7 @@ static void read_entry_attribute(void *context, const struct berval *type, const
     } else if (skv_ldap_is_text(type, "entryCSN")) {
         entry->csn = values[0];
     } else if (skv_ldap_is_text(type, "objectClass")) {
+        entry->has_class = true;
         for (; values->bv_val; values++) {
             entry->is_key |= skv_ldap_is_text(values, "simpkvEntry");
             entry->is_folder |=

@@ -19,6 +19,7 @@ const char *const *skv_ldap_attributes(const skv_ldap_call *call, int wanted);
 typedef struct skv_ldap_entry {
     struct berval dn;
     bool is_key, is_folder;      /* in the plain layout by its DN, in the hex layout by its object classes */
+    bool has_class;              /* the entry shows object classes, which are read in the hex layout only */
     struct berval document, csn; /* bv_val is NULL if the entry does not show any */
 } skv_ldap_entry;
 

@@ -192,23 +192,24 @@ skv_list *skv_ldap_list_open(skv_store *store, const skv_list_args *args, skv_de
 
 /* ---- Pages ---- */
 
-static skv_ldap_record error_record(const char *why)
-{
-    return (skv_ldap_record){'e', why, strlen(why)};
-}
-
 /* Returns the record of a key or folder by its object class. */
 static skv_ldap_record record_of_entry(const ldap_list *list, const skv_ldap_entry *entry)
 {
     if (!entry->is_key && !entry->is_folder)
-        return error_record("its objectClass cannot be read, or is not one of simpkv's");
+        return skv_ldap_error_record("its objectClass cannot be read, or is not one of simpkv's");
     if (!entry->is_key)
         return (skv_ldap_record){'f', "", 0};
     if (list->names_only)
         return (skv_ldap_record){'k', "", 0};
     if (!entry->document.bv_val)
-        return error_record(SKV_NO_DOCUMENT);
+        return skv_ldap_error_record(SKV_NO_DOCUMENT);
     return (skv_ldap_record){'k', entry->document.bv_val, entry->document.bv_len};
+}
+
+/* Returns true for a folder, and for an entry whose object class the server does not show. */
+static bool may_be_folder(const skv_ldap_entry *entry)
+{
+    return entry->is_folder || !entry->has_class;
 }
 
 /* Adds the record of an entry, unless it belongs to another program. */
@@ -222,15 +223,17 @@ static void add_entry_record(ldap_list *list, const skv_ldap_entry *entry, skv_r
         return;
     hex = list->call.store->layout == SKV_LAYOUT_HEX && skv_rdn_is(&rdn, "simpkvHexId");
     if (hex && !skv_rdn_unhex(&rdn))
-        record = error_record("its simpkvHexId is not made of hex digits");
-    else if (hex || skv_rdn_is(&rdn, "simpkvKey") || (skv_rdn_is(&rdn, "ou") && entry->is_folder))
+        record = skv_ldap_error_record("its simpkvHexId is not made of hex digits");
+    else if (hex || skv_rdn_is(&rdn, "simpkvKey") || (skv_rdn_is(&rdn, "ou") && may_be_folder(entry)))
         record = record_of_entry(list, entry);
     else
         return;
-    if (list->tree)
+    if (list->tree) {
         skv_ldap_below_add(&list->below, &entry->dn, &rdn, &record, page);
-    else
-        skv_list_add(page, record.kind, rdn.value, rdn.len, record.body, record.len);
+        return;
+    }
+    record = skv_ldap_checked_record(&list->folder, &record, &rdn, rdn.len);
+    skv_list_add(page, record.kind, rdn.value, rdn.len, record.body, record.len);
 }
 
 static skv_status add_message_record(ldap_list *list, LDAPMessage *message, skv_reply *page)
@@ -257,8 +260,10 @@ static bool add_next_entry(ldap_list *list, skv_reply *page)
         skv_ldap_search_next(&list->call, &list->search, &response, &entry);
     at_end = !entry && page->number;
     interrupted = response.code == LDAP_USER_CANCELLED;
-    /* Records that are on the page already are returned first. */
-    if (response.code != LDAP_SUCCESS && !(interrupted && page->number))
+    /* Records that are on the page already are returned first; the handle fires again for the next page. */
+    if (interrupted && page->number)
+        skv_cancel_fire(list->call.deadline->cancel);
+    else if (response.code != LDAP_SUCCESS)
         skv_ldap_search_failed(&list->call, &response);
     else if (entry)
         add_message_record(list, entry, page);

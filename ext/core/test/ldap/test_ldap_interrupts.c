@@ -338,6 +338,36 @@ static void an_interrupted_tree_continues(void)
     CHECK(interrupts > 0);
 }
 
+#define LARGE_KEYS 20
+
+/* A page of the server is larger than the buffers of the socket, so that it stops in the middle of the page. */
+static void fill_with_large_documents(void)
+{
+    static char document[40000];
+    char name[64];
+
+    snprintf(document, sizeof document, "{\"value\":\"%*s\"}", (int)sizeof document - 16, "x");
+    for (int i = 0; i < LARGE_KEYS; i++) {
+        snprintf(name, sizeof name, "globals/large/k%d", i);
+        put_gives(name, document, 1);
+    }
+}
+
+/* The interrupt used to be lost, and the next page waited for the server. */
+static void an_interrupt_that_ends_a_page_ends_the_next_one_too(void)
+{
+    skv_list *list = skv_list_open(store, "globals/large", 13, LONG_MS, NULL, reply);
+
+    CHECK_STATUS(reply, SKV_OK);
+    slapd_freeze(&server);
+    skv_cancel_reset(cancel);
+    skv_cancel_fire(cancel);
+    CHECK(skv_list_next(list, LONG_MS, cancel, reply) == SKV_OK && skv_reply_number(reply) > 0);
+    CHECK(skv_list_next(list, SOON_MS, cancel, reply) == SKV_INTERRUPTED);
+    slapd_thaw(&server);
+    skv_list_close(list);
+}
+
 static void tests(void)
 {
     char tls[128];
@@ -349,6 +379,10 @@ static void tests(void)
     fill();
     an_interrupted_list_continues();
     an_interrupted_tree_continues();
+    store = open_with(false, (const char *[]){"id=plain", "page_size=10", NULL});
+    fill_with_large_documents();
+    an_interrupt_that_ends_a_page_ends_the_next_one_too();
+    skv_close(store);
     snprintf(tls, sizeof tls, "tls_cacert=%s", server.cacert);
     store = open_at_uri(server.ldaps, false, (const char *[]){"id=plain", "page_size=100", tls, NULL});
     CHECK_STATUS(reply, SKV_OK);

@@ -150,6 +150,7 @@ static void entries_of_other_programs_are_left_out(void)
         "dn: ou=aside,ou=plain,ou=instances," DIRECTORY_BASE_DN "\nobjectClass: organizationalUnit\nou: aside\n\n"
         "dn: ou=s,ou=aside,ou=plain,ou=instances," DIRECTORY_BASE_DN "\nobjectClass: organizationalUnit\nou: s\n"));
     CHECK_STR(tree_of("globals/s"), "e..= ea/b= kk=" D1 " ");
+    CHECK_STR(listed("globals/s"), "e..= ea/b= kk=" D1 " ");
     CHECK_STR(names_below(""), "eglobals/s/..= eglobals/s/a/b= fenvironments fglobals fglobals/s kglobals/s/k= ");
     CHECK(deletetree("globals") == SKV_OK);
 }
@@ -231,7 +232,7 @@ static void entries_of_other_programs_are_left_out_of_the_hex_layout(void)
     put_gives("environments/dev/k", D1, 1);
     CHECK(directory_modify(
         &server,
-        /* an ou below a key, and entries below an RDN without hex digits */
+        /* entries below a key, an ou, entries below it, and below an RDN without hex digits */
         "dn: simpkvHexId=61,simpkvHexId=6b,simpkvHexId=73" HEX_DN
             HEX_FOLDER("61", "a") "dn: simpkvHexId=62,simpkvHexId=61,simpkvHexId=6b,simpkvHexId=73" HEX_DN HEX_FOLDER(
                 "62",
@@ -241,6 +242,7 @@ static void entries_of_other_programs_are_left_out_of_the_hex_layout(void)
                          HEX_FOLDER("zz", "z") "dn: simpkvHexId=61,simpkvHexId=zz,simpkvHexId=73" HEX_DN HEX_FOLDER(
                              "61", "a") "dn: simpkvHexId=2f00,simpkvHexId=73" HEX_DN HEX_FOLDER("2f00", "s")));
     CHECK_STR(names_below("globals/s"), "e/= ezz= fu kk= ");
+    CHECK_STR(names_of_one_level("globals/s"), "e/= ezz= fu kk= ");
     CHECK_STR(names_below("globals"), "es//= es/zz= fs fs/u kk= ks/k= ");
     CHECK_STR(tree_of("globals/k"), "not_found");
     CHECK(deletetree("globals") == SKV_OK && deletetree("environments") == SKV_OK);
@@ -276,6 +278,25 @@ static void names_need_no_document(void)
     CHECK_STR(names_below("globals"), "fr kr/k= ");
 }
 
+/* Such keys used to be left out, as if there were none. */
+static void keys_below_a_hidden_folder_are_errors_in_the_hex_layout(void)
+{
+    skv_store *mine = store;
+
+    store = open_with(true, (const char *[]){"id=Hex", "layout=hex", NULL});
+    put_gives("globals/b/a/k", D1, 1);
+    put_gives("globals/b/a/f/k", D1, 1);
+    put_gives("globals/b/c", D1, 1);
+    CHECK(directory_modify(&server, "dn: ou=u,simpkvHexId=62" HEX_DN "\nobjectClass: organizationalUnit\nou: u\n\n"
+                                    "dn: ou=other,simpkvHexId=62" HEX_DN "\nobjectClass: groupOfNames\ncn: x\n"
+                                    "ou: other\nmember: cn=x\n"));
+    skv_close(store);
+    store = mine;
+    CHECK_STR(tree_of("globals/b"), "ea/f/k= ea/f= ea/k= eu= kc=" D1 " ");
+    CHECK_STR(listed("globals/b"), "eu= kc=" D1 " ");
+    get_gives("globals/b/a/k", D1);
+}
+
 static void an_incomplete_tree_is_an_error(void)
 {
     char key[64];
@@ -295,12 +316,15 @@ int main(void)
     static const char *const hex[] = {"id=Hex", "layout=hex", "page_size=100", NULL};
     static const char *const tiny[] = {"id=Hex", "layout=hex", "page_size=1", NULL};
     static const char unlimited[] = "limits dn.exact=\"" DIRECTORY_USER_DN "\" size=unlimited size.prtotal=unlimited";
+    static const char hidden[] = "access to dn.exact=\"simpkvHexId=61,simpkvHexId=62" HEX_DN "\" by * none\n"
+                                 "access to dn.exact=\"ou=u,simpkvHexId=62" HEX_DN "\" attrs=objectClass by * search";
     static const char unread[] = "access to attrs=simpkvJsonValue by * none";
 
     reply = skv_reply_new();
     run_ldap_tests(DIRECTORY_PLAIN, unlimited, false, plain, plain_tests);
     run_ldap_tests(DIRECTORY_HEX, unlimited, false, hex, hex_tests);
     run_ldap_tests(DIRECTORY_HEX, unlimited, false, tiny, a_folder_may_come_after_its_entries);
+    run_ldap_tests(DIRECTORY_HEX, hidden, false, hex, keys_below_a_hidden_folder_are_errors_in_the_hex_layout);
     run_ldap_tests(DIRECTORY_PLAIN, unread, false, plain, names_need_no_document);
     run_ldap_tests(DIRECTORY_PLAIN, "sizelimit 20", false, plain, an_incomplete_tree_is_an_error);
     skv_reply_free(reply);
