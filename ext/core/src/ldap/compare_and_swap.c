@@ -10,6 +10,9 @@
 
 #define DOCUMENT SKV_LDAP_TEXT("simpkvJsonValue")
 
+/* The least time for putting a document back. */
+#define PUT_BACK_MS 5000
+
 /* Creates the control that returns the document before the change. Returns LDAP_SUCCESS, or libldap's error. */
 static skv_ldap_code create_pre_read_control(LDAPControl **control)
 {
@@ -76,13 +79,25 @@ static skv_ldap_code swap_values(skv_ldap_call *call, const char *dn, struct ber
     return skv_ldap_finish_change(call, error, id, response);
 }
 
+skv_deadline skv_ldap_put_back_deadline(const skv_ldap_call *call)
+{
+    int64_t least_ns = skv_now_plus_ns(skv_ms_to_ns(PUT_BACK_MS)), end_ns = call->deadline->end_ns;
+
+    return (skv_deadline){.end_ns = end_ns > least_ns ? end_ns : least_ns};
+}
+
 /* Puts back the document that was replaced by mistake, unless another client has changed the key since. */
 static skv_status restore_document(skv_ldap_call *call, const char *dn, struct berval *new, struct berval *other,
                                    skv_ldap_response *response)
 {
+    skv_deadline *callers = call->deadline, deadline = skv_ldap_put_back_deadline(call);
+
     skv_ldap_response_free(response);
+    call->deadline = &deadline;
     if (swap_values(call, dn, new, other, false, response) == LDAP_SUCCESS)
         response->code = LDAP_NO_SUCH_ATTRIBUTE;
+    call->deadline = callers;
+    skv_conn_begin(call->conn, skv_ldap_round_trip(call));
     if (response->code == LDAP_NO_SUCH_ATTRIBUTE || response->code == LDAP_NO_SUCH_OBJECT)
         return SKV_OK;
     return skv_ldap_refuse(call, SKV_UNAVAILABLE,

@@ -12,9 +12,6 @@
 /* The number of deletions that 389-DS may refuse for an entry that it keeps half. */
 #define HALF_DELETED_MAX 8
 
-/* The least time for putting a document back. */
-#define PUT_BACK_MS 5000
-
 typedef struct delete_call {
     skv_ldap_call call;
     const skv_put_args *args;
@@ -211,10 +208,8 @@ static skv_status attempt_put_back(skv_ldap_call *call)
 static void put_taken_back(delete_call *del)
 {
     skv_ldap_call *call = &del->call;
-    skv_deadline deadline = {.end_ns = skv_now_plus_ns(skv_ms_to_ns(PUT_BACK_MS))};
+    skv_deadline deadline = skv_ldap_put_back_deadline(call);
 
-    if (call->deadline->end_ns > deadline.end_ns)
-        deadline.end_ns = call->deadline->end_ns;
     call->deadline = &deadline;
     call->retries = call->store->retries;
     skv_reply_reset(call->reply);

@@ -161,6 +161,44 @@ static void a_lost_connection_does_not_end_the_putting_back(void)
     CHECK(strstr(skv_reply_message(reply), D2) == NULL);
 }
 
+#define ONE_SPACE "{\"value\":\"a b\"}"
+#define TWO_SPACES "{\"value\":\"a  b\"}"
+
+/* Longer than the grace period of an interrupted call. */
+#define LATE_MS 400
+
+static int restores; /* the next modification puts back */
+
+/* Fires the handle while the server has not answered to the putting back. */
+static int is_put_back(void *unused)
+{
+    (void)unused;
+    return restores && proxy_left(&between) == 0;
+}
+
+/* The server takes the two documents for one. */
+static void put_two_spaces(void)
+{
+    other_puts(KEY, TWO_SPACES);
+    proxy_arm(&between, PROXY_MODIFY, PROXY_HOLD_RESPONSE, LATE_MS, 0, 1);
+    restores = 1;
+}
+
+/* The call used to end with "could not be put back". */
+static void an_interrupt_does_not_end_the_putting_back_of_a_put(void)
+{
+    put(KEY, ONE_SPACE);
+    restores = 0;
+    skv_cancel_watch(cancel, is_put_back, NULL);
+    skv_cancel_reset(cancel);
+    meanwhile(PROXY_MODIFY, put_two_spaces);
+    CHECK(skv_put(store, KEY, strlen(KEY), D1, strlen(D1), SKV_PUT_EXPECT, ONE_SPACE, strlen(ONE_SPACE), LONG_MS,
+                  cancel, reply) == SKV_INTERRUPTED);
+    CHECK(proxy_left(&between) == 0 && skv_reply_number(reply) == 0);
+    skv_cancel_watch(cancel, NULL, NULL);
+    get_gives(KEY, TWO_SPACES);
+}
+
 /* ---- Lost responses and interrupts ---- */
 
 static void a_lost_request_is_repeated(void)
@@ -348,6 +386,7 @@ static void tests(void)
     if (!asserts) {
         a_document_that_is_put_back_replaces_no_later_one();
         an_interrupt_does_not_end_the_putting_back();
+        an_interrupt_does_not_end_the_putting_back_of_a_put();
         a_lost_connection_does_not_end_the_putting_back();
     }
     a_lost_request_is_repeated();
