@@ -283,6 +283,8 @@ RSpec.describe 'docs/backup.md' do
       it 'restores all that the own tools of the server have saved' do
         Dir.mkdir(saved, 0o700)
         with_server(saving)
+        # Everybody could read those of OpenLDAP.
+        expect(Dir[File.join(saved, '*')].map { |file| format('%o', File.stat(file).mode & 0o777) }.uniq).to eq(['600'])
         lose
         with_server("Restore of #{name}")
         expect_all_restored

@@ -81,7 +81,9 @@ class MirrorMode < ServerPair
     other = find { |each| each != server }
     steps, = PAGE.blocks('If the disk of a server is lost', 'sh')
     steps = steps.delete_suffix("systemctl start slapd\n")
-    Page.shell([other.offline(PAGE.command('slapcat -n 1')), server.offline(steps)].join("\n"))
+    save = other.offline(PAGE.command('(umask 077; slapcat -n 1'))
+    # Everybody could read the file.
+    Page.shell([save, 'test "$(stat -c %a data.ldif)" = 600', server.offline(steps)].join("\n"))
     relaunch(server)
   end
 
