@@ -3,6 +3,7 @@
 #include "check.h"
 #include "directory.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #define D3 "{\"value\":3,\"metadata\":{}}"
@@ -167,7 +168,7 @@ static void a_lost_connection_does_not_end_the_putting_back(void)
 /* Longer than the grace period of an interrupted call. */
 #define LATE_MS 400
 
-static int restores; /* the next modification puts back */
+static atomic_bool restores; /* the next modification puts back */
 
 /* Fires the handle while the server has not answered to the putting back. */
 static int is_put_back(void *unused)
@@ -181,14 +182,14 @@ static void put_two_spaces(void)
 {
     other_puts(KEY, TWO_SPACES);
     proxy_arm(&between, PROXY_MODIFY, PROXY_HOLD_RESPONSE, LATE_MS, 0, 1);
-    restores = 1;
+    restores = true;
 }
 
 /* The call used to end with "could not be put back". */
 static void an_interrupt_does_not_end_the_putting_back_of_a_put(void)
 {
     put(KEY, ONE_SPACE);
-    restores = 0;
+    restores = false;
     skv_cancel_watch(cancel, is_put_back, NULL);
     skv_cancel_reset(cancel);
     meanwhile(PROXY_MODIFY, put_two_spaces);
