@@ -131,11 +131,12 @@ RSpec.describe 'The API of keys without their values' do
       store.put('environments/production/app1/token',
                 JSON.generate('value' => 1, 'encoding' => 'pcore',
                               'metadata' => { 'a' => [sensitive], 'db_password' => 'pl4nted', 'owner' => 'dba',
-                                              'b' => Simpkv::RichData.object('Hash', [1, 2, 'api_key', 'pl4nted']) }))
+                                              'b' => Simpkv::RichData.object('Hash', [1, 2, 'api_key', 'pl4nted',
+                                                                                      sensitive, 3]) }))
       found = client.get("#{path}?values=false")
       expect(found.data).to include('metadata' => { 'a' => ['[redacted]'], 'db_password' => '[redacted]',
                                                     'owner' => 'dba', 'b' => include(
-                                                      '__pvalue' => [1, 2, 'api_key', '[redacted]']
+                                                      '__pvalue' => [1, 2, 'api_key', '[redacted]', '[redacted]', 3]
                                                     ) },
                                     'metadata_hidden' => true, 'puppet_types' => %w[Hash Sensitive])
       client.put('/v1/keys/gen_passwd/x', 'value' => { 'password' => 'pl4nted', 'salt' => 'x' },

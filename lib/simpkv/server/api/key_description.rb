@@ -77,19 +77,17 @@ module Simpkv
           given = decoded[:metadata]
           return { 'metadata_names' => given.keys.sort } unless @metadata
 
-          shown = without_secrets(given)
+          shown = without_named_secrets(RichData.replace(given, 'Sensitive') { REDACTED })
           shown = shown.merge('history' => REDACTED) if PASSGEN.all? { |name| given.key?(name) }
           { 'metadata' => shown, 'metadata_hidden' => (true unless shown == given) }.compact
         end
 
-        def without_secrets(data)
+        def without_named_secrets(data)
           case data
-          when Array then data.map { |member| without_secrets(member) }
+          when Array then data.map { |member| without_named_secrets(member) }
           when Hash
-            return REDACTED if RichData.object?(data, 'Sensitive')
-
             RichData.map_members(data) do |name, member|
-              Native.secret_name?(name) ? REDACTED : without_secrets(member)
+              Native.secret_name?(name) ? REDACTED : without_named_secrets(member)
             end
           else data
           end
