@@ -95,7 +95,8 @@ static void note_entry(skv_conn *conn, LDAPMessage *entry)
 }
 
 /* Fails the attempt if the server answered with an error: without its features, conditions of writes would not hold. A
- * server that hides its root DSE counts as one without features. */
+ * server that hides its root DSE from this identity, or from anybody who has not bound, counts as one without features.
+ */
 static bool check_root_dse(const skv_conn *conn, const skv_response *response, skv_reply *reply,
                            skv_conn_failure *failure)
 {
@@ -103,6 +104,9 @@ static bool check_root_dse(const skv_conn *conn, const skv_response *response, s
     case LDAP_SUCCESS:
     case LDAP_NO_SUCH_OBJECT:
     case LDAP_INSUFFICIENT_ACCESS:
+    case LDAP_INAPPROPRIATE_AUTH:
+    case LDAP_STRONG_AUTH_REQUIRED:
+    case LDAP_CONFIDENTIALITY_REQUIRED:
         return true;
     default:
         *failure = SKV_CONN_UNREACHABLE;
