@@ -172,7 +172,7 @@ RSpec.describe Simpkv::Query::Workers do
 
   it 'leave threads of the service for other requests' do
     limits = [[16, 2], [2, 1], [2, 2], [16, 64], [1, 1]].map { |each| Simpkv::Server::Queries.limits(*each) }
-    expect(limits).to eq([[2, 6], [1, 0], [1, 0], [15, 0], [1, 0]])
+    expect(limits).to eq([[2, 10], [1, 0], [1, 0], [15, 0], [1, 0]])
   end
 
   def error_of

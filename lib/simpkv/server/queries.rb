@@ -20,15 +20,15 @@ module Simpkv
       # The index is not refreshed now, and has what the store had at an earlier time, a text of RFC 3339.
       Behind = Struct.new(:since, :why)
 
-      # Queries hold at most half of the threads while they run and wait, or as many as there are workers if that is
-      # more. One thread is always left for other requests.
+      # Queries hold at most three quarters of the threads while they run and wait, or as many as there are workers if
+      # that is more. One thread is always left for other requests.
       #
       # @param threads [Integer] of the service
       # @param workers [Integer] the option `query_workers`
       # @return [Array(Integer, Integer)] the number of queries that run at once, and of those that wait
       def self.limits(threads, workers)
         running = workers.clamp(1, [threads - 1, 1].max)
-        [running, [(threads / 2) - running, 0].max]
+        [running, [(threads * 3 / 4) - running, 0].max]
       end
 
       # @param options [Hash{String => Object}] of the section `server`: see {Config.server}
