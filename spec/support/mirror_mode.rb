@@ -55,7 +55,7 @@ class MirrorMode < ServerPair
     # Runs the commands of a section of docs/backup.md, except those for the unit of the server.
     def run_page(heading, names = {})
       commands = Page.new('backup.md').blocks(heading, 'sh').join
-      Page.shell(offline(commands.gsub(/^systemctl .*\n/, '')), { 'BACKUP' => @folder }.merge(names))
+      Page.shell(offline(commands.gsub(/^ *systemctl .*\n/, '')), { 'BACKUP' => @folder }.merge(names))
     end
 
     def command
@@ -80,7 +80,7 @@ class MirrorMode < ServerPair
   def recover(server)
     other = find { |each| each != server }
     steps, = PAGE.blocks('If the disk of a server is lost', 'sh')
-    steps = steps.delete_suffix("systemctl start slapd\n")
+    steps = steps.sub(/^ *systemctl start slapd\n/, '')
     save = other.offline(PAGE.command('(umask 077; slapcat -n 1'))
     # Everybody could read the file.
     Page.shell([save, 'test "$(stat -c %a data.ldif)" = 600', server.offline(steps)].join("\n"))

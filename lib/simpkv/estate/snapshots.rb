@@ -6,8 +6,8 @@ module Simpkv
     # its own name of that report, and the time of its facts, as text.
     Known = Struct.new(:digest, :run, :report, :time)
 
-    # Reads all that is stored of nodes, for the index of queries. A run of a node writes its status last, and the
-    # record of the inventory after the documents that this names: if both are the same as before, so is the rest.
+    # Reads all that is stored of nodes, for the index of queries. The record of the inventory is written after the
+    # documents that it names, and the status names the last report: if both are the same as before, so is the rest.
     class Snapshots
       # What is stored of a node, as its classes return it: nil for what is not. `exports` are lists of resources by
       # type, `reports` a list, of the run with the number `since` and later ones, or of all if that is nil. `digest`
@@ -164,7 +164,7 @@ module Simpkv
         !@estate.replica? || @estate.facts.intact?(snapshot.facts, digest)
       end
 
-      # The status and the report of a run are stored at the same time.
+      # The status of a run is stored before its report.
       def reports_agree?(snapshot)
         runs = snapshot.status.to_h['runs']
         runs.nil? || @estate.options['reports'].zero? || snapshot.reports.first.to_h['run'].to_i >= runs

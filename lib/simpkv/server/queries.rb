@@ -21,7 +21,7 @@ module Simpkv
       Behind = Struct.new(:since, :why)
 
       # Queries hold at most three quarters of the threads while they run and wait, or as many as there are workers if
-      # that is more. One thread is always left for other requests.
+      # that is more. Of two or more threads, one is always left for other requests.
       #
       # @param threads [Integer] of the service
       # @param workers [Integer] the option `query_workers`
