@@ -169,11 +169,43 @@ RSpec.describe 'The connections of the service' do
       reader.report_on_exception = false
       expect { connection.write('x' * 16_000_000) }.to raise_error(Errno::ETIMEDOUT)
       expect(now).to be > 30
+      expect { connection << ('x' * 16_000_000) }.to raise_error(Puma::ConnectionError)
       expect(connection.wait_writable(10)).to be_nil
       connection.arrived
       expect(connection.write('x' * 500_000)).to eq(500_000)
     ensure
       reader&.kill&.join
+    end
+
+    # Puma must not put the text of an error into the middle of a file.
+    it 'end without another word to a client that reads no file' do
+      stub_const('Simpkv::Server::PacedWrites::SECONDS', 0.1)
+      with_puma('x' * 4_000_000) do |socket|
+        socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        socket.wait_readable(60)
+        eventually { connections.stats.first.zero? }
+        head, body = socket.read.split("\r\n\r\n", 2)
+        expect([head, body, log.string]).to match([start_with('HTTP/1.1 200 OK'), /\Ax+\z/, ''])
+        expect(body.bytesize).to be < 4_000_000
+      end
+    end
+
+    # Runs Puma, which answers each request with a file.
+    #
+    # @yieldparam socket [UNIXSocket] a connection
+    def with_puma(text, &block)
+      Scratch.make('puma') do |folder|
+        file, path = %w[file socket].map { |name| File.join(folder, name) }
+        File.write(file, text)
+        puma = Puma::Server.new(->(_env) { [200, {}, File.open(file)] }, nil,
+                                log_writer: Puma::LogWriter.new(log, log), environment: 'production')
+        puma.add_unix_listener(path)
+        Simpkv::Server::Door.install(puma.binder, connections, ->(_env) { false })
+        puma.run
+        UNIXSocket.open(path, &block)
+      ensure
+        puma&.stop(true)
+      end
     end
 
     it 'are refused as long as none is closed' do

@@ -43,7 +43,7 @@ module Simpkv
       # A large request of a client who may not send one. Puma answers it, and closes the connection.
       class TooLarge < Puma::HttpParserError; end
 
-      def_delegators :@io, :<<, :closed?, :flush, :local_address, :peeraddr, :peercert, :syswrite, :to_io,
+      def_delegators :@io, :closed?, :flush, :local_address, :peeraddr, :peercert, :syswrite, :to_io,
                      :wait_readable, :wait_writable, :write, :write_nonblock
 
       # @return [Symbol] the kind of the listener: :unix, :tcp or :ssl
@@ -91,6 +91,19 @@ module Simpkv
       rescue IO::WaitReadable # Over TLS, bytes have arrived without the rest of their record, or of the handshake.
         refuse_late(now)
         raise
+      end
+
+      # Puma sends `100 Continue` with this method. It answers nothing after a ConnectionError. After another error it
+      # would write an answer to the same client, who takes none.
+      #
+      # @param bytes [String]
+      # @return [self]
+      # @raise [Puma::ConnectionError] the client reads too slowly
+      def <<(bytes)
+        @io << bytes
+        self
+      rescue Errno::ETIMEDOUT
+        raise Puma::ConnectionError, 'the client reads too slowly', cause: nil
       end
 
       # A thread of Puma has the connection.
