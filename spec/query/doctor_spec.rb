@@ -124,6 +124,9 @@ RSpec.describe 'simpkv doctor, with an index of queries' do
       problem('index of queries', /'#{plain.path}' has .* before it was encrypted/, /restart .* rm #{plain.path}\*/)
     )
     expect(File.exist?(plain.path)).to be true
+    # The files that are locked stay.
+    FileUtils.rm(Dir["#{plain.path}*"])
+    expect(findings).not_to include(include('what' => 'index of queries'))
   end
 
   it 'does not examine an index that another user could have changed' do

@@ -93,7 +93,7 @@ module Simpkv
 
       # @return [Array<String>] the files of databases in former folders, as far as this user may see them
       def former
-        @place.former.map(&:database)
+        @place.former.map(&:database).select { |database| File.exist?(database) }
       end
 
       # @return [Boolean] whether somebody has made it
