@@ -313,6 +313,16 @@ RSpec.describe 'simpkv node' do
       expect(outcome).to have_attributes(code: 65, out: /\Aweb1: removed .*\nweb3: removed .*\n\z/,
                                          err: /\Asimpkv: 'web2': .*\n\z/)
       expect(documents.grep(%r{/web[13]\z})).to eq(%w[nodes/web1])
+      # A node that left nothing hides no failure.
+      expect(simpkv('node', 'deactivate', 'web2', 'none'))
+        .to have_attributes(code: 65, err: /\Asimpkv: 'web2': .*\n.*nothing of a node 'none'/)
+    end
+
+    it 'prints only the error if the store fails before the first node' do
+      folder = backends['default']['root_path']
+      FileUtils.rm_rf(folder)
+      File.write(folder, '')
+      expect(simpkv('node', 'deactivate', 'web1', '-o', 'json')).to have_attributes(code: be_positive, out: '')
     end
 
     it 'suggests a name' do
@@ -406,7 +416,7 @@ RSpec.describe 'simpkv node' do
       it 'removes the others if one cannot be removed, and names each' do
         in_the_way_of('facts/old1')
         expect(simpkv('node', 'expire')).to have_attributes(code: 65, out: /\Aold2: removed [^\n]*\n\z/,
-                                                            err: /1 node were removed\nsimpkv: 'old1': .*\n\z/)
+                                                            err: /1 node was removed\nsimpkv: 'old1': .*\n\z/)
         expect(documents.grep(/old2/)).to be_empty
       end
 

@@ -134,11 +134,12 @@ module Simpkv
       # @param name [String]
       # @param what [String] the beginning of the message, such as `there is no node`
       # @param names [Array<String>] the nodes that have it
+      # @param code [Integer] the exit code
       # @raise [Failure] always, with a suggestion
-      def not_there(name, what, names)
+      def not_there(name, what, names, code = Failure::NO_INPUT)
         likely = Spelling.nearest(name, names) unless names.include?(name)
         hint = ": did you mean '#{Output.name(likely)}'?" if likely
-        raise Failure.new("#{backend.title}: #{what} '#{Output.name(name)}'#{hint}", Failure::NO_INPUT)
+        raise Failure.new("#{backend.title}: #{what} '#{Output.name(name)}'#{hint}", code)
       end
 
       # Prints the documents that could not be read.

@@ -18,8 +18,8 @@ module Simpkv
             Removes the exported resources, facts, status, reports, catalogs and inspections of nodes, so that other
             nodes no longer collect what they exported. Asks nothing, and prints what was removed. Only the declared
             record of a node stays (simpkv node undeclare). A node that runs again stores everything anew: revoke its
-            certificate first, with puppetserver ca clean. Exits with 65 if a node could not be removed, and with 66 if a
-            node left nothing; the others are removed.
+            certificate first, with puppetserver ca clean. Exits with 65 if a node could not be removed, otherwise with
+            66 if a node left nothing; the others are removed.
           TEXT
           EXAMPLES = { 'simpkv node deactivate web1 web2' => 'Two nodes' }.freeze
 
@@ -27,9 +27,11 @@ module Simpkv
             at_least_one(names)
             @errors = {}
             removed = deactivate(names)
-            code = report(@errors)
+            failed = report(@errors)
             missing = removed.key({})
-            missing ? not_there(missing, 'there is nothing of a node', node_names) : code
+            return failed unless missing
+
+            not_there(missing, 'there is nothing of a node', node_names, failed || Failure::NO_INPUT)
           end
 
           private
@@ -42,10 +44,13 @@ module Simpkv
             on_estate do |estate|
               names.each { |name| noting_error(name) { removed[name] = estate.deactivate(name) } }
             end
+            complete = true
             removed
           ensure
             something = removed.reject { |_, subjects| subjects.empty? }
-            output.print(removed) { something.map { |name, subjects| Estate::Removal.line(name, subjects) } }
+            if complete || something.any?
+              output.print(removed) { something.map { |name, subjects| Estate::Removal.line(name, subjects) } }
+            end
           end
         end
       end

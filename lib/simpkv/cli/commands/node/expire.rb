@@ -52,15 +52,19 @@ module Simpkv
             removed = {}
             remove(names, removed, errors) if names.any?
             reports = old_reports
+            complete = true
           ensure
-            present(names, removed, removed.map { |name, subjects| Estate::Removal.line(name, subjects) }, reports)
+            if complete || removed.any?
+              present(names, removed, removed.map { |name, subjects| Estate::Removal.line(name, subjects) }, reports)
+            end
           end
 
           def present(names, removed, lines, reports)
             output.print({ 'expired' => names, 'removed' => removed, 'reports' => reports }.compact) { lines }
             return if output.data?
 
-            warn "simpkv: #{Output.count(lines.length, 'node')} #{@dry_run ? 'would be' : 'were'} removed"
+            were = lines.length == 1 ? 'was' : 'were'
+            warn "simpkv: #{Output.count(lines.length, 'node')} #{@dry_run ? 'would be' : were} removed"
             warn "simpkv: #{@dry_run ? 'would delete' : 'deleted'} #{Output.count(reports, 'old report')}" if reports
           end
 
