@@ -52,6 +52,16 @@ RSpec.describe 'puppet node deactivate' do
     expect(documents.grep(/web2/)).to eq(%w[nodes/web2])
   end
 
+  # It waited for the server once for each node, and named it as often.
+  it 'ends if the store cannot be used, and tells what it has removed' do
+    allow(estate).to receive(:deactivate).and_call_original
+    allow(estate).to receive(:deactivate).with('web2').and_raise(Simpkv::UnavailableError, 'away')
+    expect { deactivate('web1', 'web2', 'web3') }
+      .to raise_error(Puppet::Error, "simpkv estate: could not deactivate 'web2': away")
+    expect(estate).to have_received(:deactivate).twice
+    expect(messages.map(&:message)).to include(/\Aweb1: removed /)
+  end
+
   it 'needs a name' do
     expect { deactivate }.to raise_error(ArgumentError, /at least one node: puppet node deactivate <node>/)
   end

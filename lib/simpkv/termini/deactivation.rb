@@ -10,12 +10,14 @@ module Simpkv
         # @param names [Array<String>] of nodes
         # @return [Hash{String => Hash}] what was removed, by the names of the nodes: see {Estate#deactivate}
         # @raise [ArgumentError] there is no name
-        # @raise [Puppet::Error] a node left nothing, or cannot be removed; what the other nodes left was removed
+        # @raise [Puppet::Error] a node left nothing, or cannot be removed; what the other nodes left was removed. Or
+        #   the store cannot be used: then the nodes after that are not tried
         def perform(names)
           raise ArgumentError, 'name at least one node: puppet node deactivate <node>' if names.empty?
 
           errors = []
-          removed = names.to_h { |name| [name, remove(name) { |error| errors << error }] }.compact
+          removed = {}
+          names.all? { |name| remove(name, removed, errors) }
           nothing, something = removed.partition { |_, subjects| subjects.empty? }.map(&:to_h)
           errors << missing(nothing.keys) if nothing.any?
           refuse(something, errors) if errors.any?
@@ -40,13 +42,21 @@ module Simpkv
           "simpkv estate: there is nothing of the node '#{names.join("', '")}' to remove"
         end
 
-        # @yieldparam error [String] why the node cannot be removed
-        # @return [Hash, nil] nil after an error
-        def remove(name)
-          Termini.perform("deactivate '#{name}'", node: name, soft: false) { |estate| estate.deactivate(name) }
+        # @param removed [Hash{String => Hash}] receives what was removed
+        # @param errors [Array<String>] receives why the node cannot be removed
+        # @return [Boolean] whether other nodes can be removed, as far as is known
+        def remove(name, removed, errors)
+          of_node = false
+          Termini.perform("deactivate '#{name}'", node: name, soft: false) do |estate|
+            removed[name] = estate.deactivate(name)
+          rescue Error => e
+            of_node = !e.is_a?(TransientError)
+            raise
+          end
+          true
         rescue Puppet::Error => e
-          yield e.message
-          nil
+          errors << e.message
+          of_node
         end
       end
     end
