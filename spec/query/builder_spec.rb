@@ -206,6 +206,19 @@ RSpec.describe Simpkv::Query::Builder do
           .to eq [['web1', nil], %w[web2 user2]]
         expect(warnings).to match [%r{\A'globals/estate/exported/user/web1' cannot be read: (?!.*s3cret)}]
       end
+
+      # The second time, there was no warning.
+      it 'warns once as long as a document is malformed, and again if it was repaired and breaks again' do
+        warnings = []
+        lasting = builder(open_estate('skip_undecodable' => true), warn: ->(warning) { warnings << warning })
+        counts = [true, true, false, true].map.with_index do |broken, number|
+          run_node('web1', number + 3)
+          File.write(file('exported/user/web1'), 's3cret') if broken
+          lasting.refresh
+          warnings.length
+        end
+        expect(counts).to eq [1, 1, 1, 2]
+      end
     end
 
     describe 'after a run that has changed the status only' do

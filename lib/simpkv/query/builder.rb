@@ -31,7 +31,7 @@ module Simpkv
         @feed = Feed.new(estate)
         @warn = warn
         @stopping = stopping
-        @warned = Set.new
+        @warned = {}
       end
 
       # Makes the index anew.
@@ -93,7 +93,7 @@ module Simpkv
       def different(verification, digests)
         rows = Rows.new(lifetime: @estate.options['node_ttl'])
         digests.keys.each_slice(CHUNK).flat_map do |certnames|
-          snapshots = @estate.snapshots.of(certnames, &skip)
+          snapshots = read(certnames)
           snapshots.select! { |name, snapshot| snapshot.digest && digest(snapshot) == digests[name] }
           made = rows_of(rows, snapshots)
           made.reject { |certname, node| verification.same?(certname, node) }.keys
@@ -163,7 +163,7 @@ module Simpkv
         certnames.each_slice(CHUNK).with_index do |names, number|
           raise InterruptedError, 'the refresh of the index was given up' if @stopping.call
 
-          snapshots = @estate.snapshots.of(names, known, &skip)
+          snapshots = read(names, known)
           read_anew(snapshots, known)
           made = rows_of(rows, snapshots)
           @index.update do |writer|
@@ -176,7 +176,7 @@ module Simpkv
       # Reads nodes again whose runs are others than those that the index knows: they were removed, and have come back.
       def read_anew(snapshots, known)
         names = snapshots.select { |name, snapshot| snapshot.since && !continued?(name, snapshot, known[name]) }.keys
-        snapshots.update(@estate.snapshots.of(names, &skip)) if names.any?
+        snapshots.update(read(names)) if names.any?
       end
 
       # @return [Boolean] whether the last report that the index has is among those that were read
@@ -212,16 +212,32 @@ module Simpkv
         Index::Kept.new(first, snapshot.since - 1, Rows::Times.text(@estate.reports.limit).to_s)
       end
 
-      # @return [Proc, nil] what to do with malformed documents; nil to fail
-      def skip
-        return unless @estate.options['skip_undecodable']
-
-        ->(key, why) { warn_once("'#{key}' cannot be read: #{why}") }
+      # Warns of a malformed document once, as long as its node is read with it: a doubtful node is read again and
+      # again.
+      #
+      # @return [Hash{String => Estate::Snapshots::Snapshot}] by the names of the nodes
+      def read(certnames, known = {})
+        met = Set.new
+        snapshots = @estate.snapshots.of(certnames, known, &skip(met))
+        @warned.select! { |key, _| met.include?(key) || !certnames.include?(certname_of(key)) }
+        snapshots
       end
 
-      # A doubtful node is read again and again.
-      def warn_once(warning)
-        @warn.call(warning) if @warned.add?(warning)
+      # @param met [Set<String>] receives the keys of malformed documents
+      # @return [Proc, nil] what to do with malformed documents; nil to fail
+      def skip(met)
+        return unless @estate.options['skip_undecodable']
+
+        lambda do |key, why|
+          met << key
+          @warn.call("'#{key}' cannot be read: #{why}") unless @warned[key] == why
+          @warned[key] = why
+        end
+      end
+
+      # @param key [String] of a document of a node, such as `globals/estate/reports/web1/2`
+      def certname_of(key)
+        key[%r{/reports/([^/]+)/}, 1] || File.basename(key)
       end
 
       # The time of the first failure stays.
