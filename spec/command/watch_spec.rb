@@ -81,6 +81,22 @@ RSpec.describe 'simpkv watch' do
     expect([warned, seen]).to eq([%w[away], [[:ready, ''], [:put, 'a']]])
   end
 
+  # The hex layout of a directory names the keys below a hidden folder, each of which was printed as changed.
+  it 'keeps with --poll what it knows of keys whose folder is hidden, and prints one that cannot be read itself' do
+    hidden = %w[sub/a sub/b].to_h { |path| [path, 'a folder of its path cannot be read'] }
+    lists = [{ keys: { 'sub/a' => '1', 'sub/b' => '1' }, folders: %w[sub], errors: { 'x/y' => 'x' } },
+             { keys: {}, folders: [], errors: { 'x/y' => 'x' }.merge(hidden) },
+             { keys: { 'sub/a' => '2' }, folders: %w[sub], errors: { 'x/y' => 'x', 'sub/b' => 'too long' } }]
+    polled = Object.new
+    polled.define_singleton_method(:tree) { |*, **| lists.shift || raise(Simpkv::NotFoundError, 'gone') }
+    seen = []
+    warn = ->(error) { seen << error.message }
+    changes = Simpkv::Cli::PolledChanges.new(polled, 'f', 0.001, warn)
+    expect { changes.each { |change| seen << [change.kind, change.key] } }.to raise_error(Simpkv::NotFoundError)
+    expect(seen).to match([[:ready, ''], %r{'sub/' cannot be read: a folder}, [:put, 'sub/a'], [:put, 'sub/b'],
+                           [:delete, 'sub/a'], [:delete, 'sub/b'], [:delete, 'x/y']])
+  end
+
   # Keys below a folder that could not be listed were printed as deleted.
   it 'keeps with --poll what it knows of a folder that is hidden for now, and ends for one that is gone' do
     FileUtils.mkdir_p(root)

@@ -37,7 +37,7 @@ module Simpkv
       private
 
       def listed_later(known, &block)
-        listed { |errors| refuse_hidden(errors.reject { |path, _| known.key?(path) }, known) }
+        listed { |tree| refuse_hidden(tree, known) }
       rescue TransientError, DeniedError => e
         @warn.call(e)
         nil
@@ -46,24 +46,33 @@ module Simpkv
         raise
       end
 
-      # @yieldparam errors [Hash{String => String}] by the paths of keys and folders that cannot be read
+      # @yieldparam tree [Hash] see {Store#tree}
       # @return [Hash{String => String}] a digest of each key's document, or why it cannot be read
       def listed
         tree = @store.tree(@folder, required: true) { |_, document| Digest::SHA256.digest(document) }
-        yield tree[:errors] if block_given?
+        yield tree if block_given?
         tree[:keys].merge(tree[:errors])
       end
 
-      # A folder that cannot be listed is an error of its path, and the keys below it are missing.
+      # A folder that cannot be listed is an error of its path, and the keys below it are missing. Where a directory
+      # finds keys below a folder that it hides, each of them is an error, and the folder is missing.
       #
-      # @param errors [Hash{String => String}]
+      # @param tree [Hash] see {Store#tree}
       # @param known [Hash{String => String}]
-      # @raise [DeniedError] one is about a folder with known keys, which would look deleted
-      def refuse_hidden(errors, known)
-        errors.each do |path, why|
-          below = "#{path}/"
-          raise DeniedError.unreadable(below, why) if known.any? { |key, _| key.start_with?(below) }
+      # @raise [DeniedError] there is an error about a folder with known keys, which would look deleted or changed
+      def refuse_hidden(tree, known)
+        fresh = tree[:errors].reject { |path, why| known[path] == why }
+        fresh.each do |path, why|
+          hidden = known.key?(path) ? hidden_above(path, tree[:folders]) : path
+          below = "#{hidden}/"
+          raise DeniedError.unreadable(below, why) if hidden && known.any? { |key, _| key.start_with?(below) }
         end
+      end
+
+      # @return [String, nil] the folder of a key, unless it is among those that are there
+      def hidden_above(path, folders)
+        folder, slash, = path.rpartition('/')
+        folder unless slash.empty? || folders.include?(folder)
       end
 
       def differences(known, current)
