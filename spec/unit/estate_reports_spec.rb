@@ -32,9 +32,22 @@ RSpec.describe Simpkv::Estate::Reports do
     expect(estate.statuses.get('web1')).to include('catalog_timestamp' => '2026-11-23T01:00:00.000Z', 'runs' => 1)
   end
 
-  it 'stores a report that arrives again once, and completes one that was stored without the status' do
+  it 'stores a report that arrives again once' do
     3.times { estate.reports.save_once('web1', report(1)) }
     expect([numbers, estate.statuses.get('web1')['runs']]).to eq([[1], 1])
+  end
+
+  it 'counts a run twice if it arrives again because its report could not be stored after its status' do
+    site = open_estate
+    allow(site.store).to receive(:put_many).and_raise(Simpkv::UnavailableError, 'away')
+    expect { site.reports.save_once('web1', report(1)) }.to raise_error(Simpkv::UnavailableError)
+    expect([numbers, estate.statuses.get('web1')['runs']]).to eq([[], 1])
+    2.times { estate.reports.save_once('web1', report(1)) }
+    expect([numbers, estate.statuses.get('web1')['runs']]).to eq([[1], 2])
+  end
+
+  it 'stores a report again whose status was lost' do
+    estate.reports.save_once('web1', report(1))
     status = estate.statuses.get('web1')
     estate.reports.save_once('web1', report(2))
     estate.statuses.put('web1', status)

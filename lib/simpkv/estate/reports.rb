@@ -49,7 +49,8 @@ module Simpkv
       # @return [Hash] the status, see {Statuses}
       # @raise [Error]
       def save(certname, report)
-        # The status goes first: it gives the run its number.
+        # The status goes first: it gives the run its number. If the report fails then, a retry counts the run again,
+        # and there is no report of the first number.
         status = @estate.statuses.enter(certname) { |before| status_after(report, before) }
         documents = slots.positive? ? { path(*key(certname, status['runs'])) => stored_form(report, status) } : {}
         store_many(documents.merge(@estate.counters.due).transform_values { |value| Codec.encode(value) })
@@ -57,7 +58,7 @@ module Simpkv
       end
 
       # As {#save}, for a report that may arrive again, because its sender has had no answer: does nothing if it is
-      # stored.
+      # stored. A run whose status was stored without its report counts twice.
       #
       # @param certname [String]
       # @param report [Hash]
