@@ -30,9 +30,10 @@ static int count_levels(const skv_key *key)
 }
 
 skv_status skv_ldap_below_begin(skv_ldap_below *below, const skv_ldap_store *store, const skv_key *folder,
-                                const char *dn, skv_reply *reply)
+                                const char *dn, bool notes_keys, skv_reply *reply)
 {
     *below = (skv_ldap_below){.layout = store->layout,
+                              .notes_keys = notes_keys,
                               .folder = folder,
                               .depth = skv_dn_depth(dn, strlen(dn)),
                               .level = count_levels(folder)};
@@ -157,10 +158,13 @@ static bool is_known_folder(const skv_ldap_below *below, char *path, size_t len)
     return json_is_true(noted_path(below, path, len));
 }
 
+/* Notes the path of a folder, or of a key if those are to be noted. */
 static void note_path(skv_ldap_below *below, char kind, char *path, size_t len, skv_reply *page)
 {
     char end = path[len];
 
+    if (kind != 'f' && (kind != 'k' || !below->notes_keys))
+        return;
     path[len] = '\0';
     if (json_object_set_new_nocheck(below->paths, path, json_boolean(kind == 'f')) < 0)
         skv_fail_memory(page);
@@ -198,7 +202,7 @@ void skv_ldap_below_add(skv_ldap_below *below, const struct berval *dn, const sk
         return;
     }
     skv_list_add(page, listed.kind, where.path, where.len, listed.body, listed.len);
-    if (listed.kind != 'e' && skv_rdn_is(leaf, "simpkvHexId"))
+    if (skv_rdn_is(leaf, "simpkvHexId"))
         note_path(below, listed.kind, where.path, where.len, page);
 }
 
@@ -234,8 +238,7 @@ static bool release_orphans(skv_ldap_below *below, skv_reply *page)
         if (!IS_WAITING(*each.kind) || !slash || !is_known_folder(below, each.path, (size_t)(slash - each.path)))
             continue;
         *each.kind = RELEASED(*each.kind);
-        if (*each.kind != 'e')
-            note_path(below, *each.kind, each.path, each.lengths[0], page);
+        note_path(below, *each.kind, each.path, each.lengths[0], page);
         folders |= *each.kind == 'f';
     }
     return folders && page->status == SKV_OK;

@@ -23,10 +23,11 @@ static inline skv_ldap_record skv_ldap_error_record(const char *why)
 
 typedef struct skv_ldap_below {
     int layout;
+    bool notes_keys;
     const skv_key *folder; /* borrowed */
     int depth;             /* of the folder's DN */
     int level;             /* the number of names in the folder's path */
-    json_t *paths;         /* owned; in the hex layout: the paths that have come, true for folders, false for keys */
+    json_t *paths;         /* owned; in the hex layout: true for each folder that has come, false for each noted key */
     skv_reply *orphans;    /* owned; in the hex layout: records whose folder has not come yet */
     size_t next;           /* of the orphans: the next one to add */
     bool settled;          /* no orphan is a folder of another one */
@@ -37,9 +38,12 @@ typedef struct skv_ldap_below {
 skv_ldap_record skv_ldap_checked_record(const skv_key *folder, const skv_ldap_record *record, const skv_rdn *leaf,
                                         size_t path_len);
 
-/* Starts for a search below the DN of a folder. Returns SKV_OK, or the reply's failure. */
+/* Starts for a search below the DN of a folder. Returns SKV_OK, or the reply's failure. In the hex layout it keeps the
+ * paths of all folders until skv_ldap_below_end(). With `notes_keys`, which is for lists, it keeps those of all keys as
+ * well, so that an entry below a key is left out, and not an error. A watch, which has no end, notes no keys: there a
+ * deleted folder comes as a key. */
 skv_status skv_ldap_below_begin(skv_ldap_below *below, const skv_ldap_store *store, const skv_key *folder,
-                                const char *dn, skv_reply *reply);
+                                const char *dn, bool notes_keys, skv_reply *reply);
 void skv_ldap_below_end(skv_ldap_below *below);
 
 /* Returns true for the DN of the folder itself. */

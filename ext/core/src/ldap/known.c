@@ -89,7 +89,7 @@ skv_status skv_ldap_known_begin(skv_ldap_known *known, skv_ldap_call *call, cons
         known->found = skv_reply_new();
     if (!known->fresh || !known->found)
         return skv_fail_memory(call->reply);
-    return skv_ldap_below_begin(&known->below, call->store, folder, dn, call->reply);
+    return skv_ldap_below_begin(&known->below, call->store, folder, dn, false, call->reply);
 }
 
 void skv_ldap_known_free(skv_ldap_known *known)

@@ -160,7 +160,7 @@ static void start_list(ldap_list *list, skv_deadline *deadline, skv_reply *reply
     if (skv_ldap_begin(call, list->list.store, SKV_OP_LIST, &list->folder, SKV_KIND_FOLDER, deadline, reply) != SKV_OK)
         return;
     list->dn = list->roots ? call->store->instance_dn : call->dn;
-    if (list->tree && skv_ldap_below_begin(&list->below, call->store, &list->folder, list->dn, reply) != SKV_OK)
+    if (list->tree && skv_ldap_below_begin(&list->below, call->store, &list->folder, list->dn, true, reply) != SKV_OK)
         return;
     if (list->tree || !list->roots)
         skv_ldap_run(call, attempt_list_open);
