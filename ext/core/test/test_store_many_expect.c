@@ -90,6 +90,36 @@ static void a_key_that_changes_meanwhile_is_a_conflict_of_its_own(void)
     }
 }
 
+#define SHORT_MS 1000
+#define BEYOND_SHORT_MS 1500
+
+/* The next modification puts back. */
+static void put_elsewhere_and_delay(void)
+{
+    put_elsewhere();
+    proxy_arm(&between, PROXY_MODIFY, PROXY_HOLD_RESPONSE, BEYOND_SHORT_MS, 0, 1);
+}
+
+/* Only a server without assertions replaces the other document. The timeout of the batch used to end the putting back.
+ */
+static void a_short_timeout_does_not_end_the_putting_back(void)
+{
+    static const char old[] = "{\"value\":\"a b\"}";
+
+    contested = "globals/short/k";
+    document_elsewhere = "{\"value\":\"a  b\"}";
+    put(contested, old);
+    batch_clear();
+    batch_add_expecting(contested, D2, old);
+    proxy_meanwhile(&between, put_elsewhere_and_delay);
+    proxy_arm(&between, PROXY_MODIFY, PROXY_HOLD_REQUEST, 0, 0, 1);
+    CHECK(batch_put(store, SKV_PUT_ANY, SHORT_MS, NULL) == SKV_OK);
+    proxy_meanwhile(&between, NULL);
+    CHECK(proxy_left(&between) == 0);
+    CHECK_HAS(outcomes[0].text, "the stored document is not the expected one");
+    get_gives(contested, document_elsewhere);
+}
+
 static void lost_responses_leave_each_document_written_once(void)
 {
     static const int places[] = {0, MIDDLE, COUNT - 1};
@@ -215,13 +245,19 @@ static void all_tests(void)
     chaos(memory_scenario);
 }
 
+static void tests_without_assertions(void)
+{
+    all_tests();
+    a_short_timeout_does_not_end_the_putting_back();
+}
+
 static void plain_tests(void)
 {
     static const char *const options[] = {"id=plain", "retries=2", NULL};
 
     run_through(&between, false, options, all_tests);
     /* Like 389-DS. */
-    run_through(&between, true, options, all_tests);
+    run_through(&between, true, options, tests_without_assertions);
 }
 
 static void hex_tests(void)

@@ -91,12 +91,15 @@ static skv_status restore_document(skv_ldap_call *call, const char *dn, struct b
                                    skv_ldap_response *response)
 {
     skv_deadline *callers = call->deadline, deadline = skv_ldap_put_back_deadline(call);
+    int64_t round_trip_ns = call->round_trip_ns;
 
     skv_ldap_response_free(response);
     call->deadline = &deadline;
+    call->round_trip_ns = 0;
     if (swap_values(call, dn, new, other, false, response) == LDAP_SUCCESS)
         response->code = LDAP_NO_SUCH_ATTRIBUTE;
     call->deadline = callers;
+    call->round_trip_ns = round_trip_ns;
     skv_conn_begin(call->conn, skv_ldap_round_trip(call));
     if (response->code == LDAP_NO_SUCH_ATTRIBUTE || response->code == LDAP_NO_SUCH_OBJECT)
         return SKV_OK;

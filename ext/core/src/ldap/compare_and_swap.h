@@ -29,7 +29,7 @@ skv_status skv_ldap_finish_swap(skv_ldap_call *call, const char *dn, struct berv
 skv_ldap_code skv_ldap_delete_and_compare(skv_ldap_call *call, const struct berval *old, struct berval ***taken,
                                           skv_ldap_response *response);
 
-/* Returns the deadline of putting back: the call's, but 5 s at least, and no interrupt ends it. */
+/* Returns the deadline of putting back, also in a batch: the call's, but 5 s at least, and no interrupt ends it. */
 skv_deadline skv_ldap_put_back_deadline(const skv_ldap_call *call);
 
 /* Wipes and frees the values of a response to a pre-read control; NULL is allowed. */
