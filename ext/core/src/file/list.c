@@ -286,7 +286,6 @@ static skv_status add_next_name(skv_file_call *call, file_list *list, skv_reply 
 
 /* ---- The folders of a tree ---- */
 
-/* Opens a folder by its path below the top. Follows no link: a link may lead to a folder above. */
 /* Reads the folder that was added last. A folder that was deleted meanwhile is empty. */
 static skv_status enter_folder(skv_file_call *call, file_list *list, skv_reply *page)
 {

@@ -22,7 +22,8 @@
 /* Opens a folder by its path below the root; "" is the root itself. */
 int skv_folder_open(skv_file_call *call, const char *path, size_t len, int how);
 
-/* Opens a folder for reading, by its path below another one, without following a link in `below`. */
+/* Opens a folder for reading, by its path below another one, without following a link in `below`: a link may lead to a
+ * folder above. */
 int skv_folder_open_below(skv_file_call *call, const char *top, size_t top_len, const char *below);
 
 /* Sets *entry to the next name in an open folder, without "." and "..", or to NULL at the end. */
