@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require 'fileutils'
+require 'tmpdir'
 require_relative '../spec_helper'
 
 RSpec.describe Simpkv::Isolation do
@@ -28,6 +30,43 @@ RSpec.describe Simpkv::Isolation do
     it 'refuses an id that is a folder of an instance called instances' do
       expect(base_problem('ou=instances,dc=simp', 'globals')).to match(/is inside the tree of/)
       expect(base_problem('ou=instances,dc=simp', 'globals', 'hex')).to be_nil
+    end
+  end
+
+  describe '.problem, of type file' do
+    let(:root) { File.realpath(Dir.mktmpdir('simpkv-isolation')) }
+    let(:folder) { File.join(root, 'globals', 'a') }
+    let(:problem) { described_class.problem('file', 'root_path' => root) }
+
+    before { FileUtils.mkdir_p(folder) }
+
+    # After the end of the doubles, as it reads the folder.
+    around do |example|
+      example.run
+      FileUtils.remove_entry(root)
+    end
+
+    # Calls the block before the folder is read.
+    def before_reading
+      allow(Dir).to receive(:children).and_wrap_original do |children, path|
+        yield if path == folder
+        children.call(path)
+      end
+    end
+
+    it 'takes a folder that is deleted or becomes a file during the search for an empty one' do
+      before_reading { FileUtils.rmdir(folder) }
+      expect(problem).to be_nil
+      FileUtils.mkdir_p(folder)
+      before_reading { FileUtils.rmdir(folder) && File.write(folder, '') }
+      expect(described_class.problem('file', 'root_path' => root)).to be_nil
+    end
+
+    [Errno::EACCES, Errno::EIO, Errno::ESTALE].each do |error|
+      it "refuses a root folder that cannot be searched (#{error})" do
+        before_reading { raise error, folder }
+        expect(problem).to match(/\Athe root folder '#{root}' is no store yet, and cannot be searched.*#{folder}\z/)
+      end
     end
   end
 

@@ -89,7 +89,7 @@ module Simpkv
 
         inner = default_stores_below(root).first || store_among_keys(root)
         nested(inner, root) if inner
-      rescue Errno::EACCES => e
+      rescue SystemCallError => e
         "the root folder '#{root}' is no store yet, and cannot be searched for other stores: #{e.message}"
       end
 
@@ -139,7 +139,7 @@ module Simpkv
       # Searches a folder that is no store yet: whoever makes a store below one that exists is refused.
       #
       # @return [String, nil] a store that exists where the new one would have its keys
-      # @raise [Errno::EACCES] a folder cannot be read
+      # @raise [SystemCallError] a folder cannot be read
       def store_among_keys(root)
         return if store?(root)
 
@@ -152,11 +152,12 @@ module Simpkv
         end
       end
 
-      # @return [Array<String>] without those behind links: a link cannot lead out of a store
+      # @return [Array<String>] without those behind links: a link cannot lead out of a store; none if the folder is
+      #   gone meanwhile
       def folders_below(folder)
         Dir.children(folder).map { |name| "#{folder}/#{name}" }
            .select { |path| File.directory?(path) && !File.symlink?(path) }
-      rescue Errno::ENOENT
+      rescue Errno::ENOENT, Errno::ENOTDIR
         []
       end
 
