@@ -43,7 +43,10 @@ class PreloadedRuby
 
   # See prctl(2).
   PR_SET_CHILD_SUBREAPER = 36
-  private_constant :SERVER, :PR_SET_CHILD_SUBREAPER
+  # One for all instances: the process has that attribute, and an instance that resets it would orphan the child of
+  # another one.
+  LOCK = Mutex.new
+  private_constant :SERVER, :PR_SET_CHILD_SUBREAPER, :LOCK
 
   # @param libraries [String] Ruby code that loads them, and starts no thread
   # @param arguments [Array<String>] of Ruby
@@ -51,7 +54,6 @@ class PreloadedRuby
   def initialize(libraries, arguments = [], env = {})
     @command = [env, RbConfig.ruby, *arguments, '-rsocket', '-e', "#{libraries}\n#{SERVER}"]
     @env = env
-    @lock = Mutex.new
   end
 
   # Starts a program.
@@ -66,7 +68,7 @@ class PreloadedRuby
   def spawn(program, arguments, env: {}, name: '-e', chdir: Dir.pwd, **streams)
     variables = ENV.to_h.merge(@env, env).compact
     request = Marshal.dump([program, name, arguments, variables, chdir])
-    @lock.synchronize do
+    LOCK.synchronize do
       socket.write([request.bytesize].pack('N'), request)
       adopting do
         %i[in out err].each_with_index { |key, number| socket.send_io(streams.fetch(key, number)) }
