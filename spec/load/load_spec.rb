@@ -30,7 +30,11 @@ Directories.each_server do |server, tags|
 
     # @return [Array<Integer>] how many files are open, and how many of them are sockets
     def descriptors
-      open = Dir.glob('/proc/self/fd/*').map { |path| File.readlink(path) if File.symlink?(path) }
+      open = Dir.glob('/proc/self/fd/*').map do |path|
+        File.readlink(path)
+      rescue SystemCallError
+        nil # closed meanwhile
+      end.compact
       [open.length, open.grep(/\Asocket:/).length]
     end
 
