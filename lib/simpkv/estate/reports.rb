@@ -170,7 +170,7 @@ module Simpkv
         resources.is_a?(Hash) && resources.values_at('changed', 'failed', 'failed_to_restart').compact.all?(Numeric)
       end
 
-      # A report of a later run than the status knows is one of a lost status.
+      # If there is a report of a later run than the status knows, the status was lost.
       def stored?(certname, report, runs)
         all(certname) { |_key, _why| nil }.any? do |stored|
           stored['run'].to_i <= runs && stored.reject { |name, _| ADDED.include?(name) } == report

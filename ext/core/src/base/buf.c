@@ -25,8 +25,9 @@ void *skv_alloc_zeroed(size_t count, size_t size)
     return skv_chaos_fails() ? NULL : calloc(count ? count : 1, size ? size : 1);
 }
 
-/* Wipes what malloc gave, which may be more than was asked for. With _FORTIFY_SOURCE, a compiler that sees both calls
- * would end the program for that: the statement hides from it where the pointer comes from. */
+/* Wipes the whole block, which may be larger than what was asked for. A program that is built with _FORTIFY_SOURCE ends
+ * itself at such a write if the compiler knows that size. The empty statement hides from it where the block comes from.
+ */
 void skv_free(void *memory)
 {
     __asm__("" : "+r"(memory));

@@ -171,7 +171,7 @@ static file_list *new_file_list(skv_store *store, const skv_list_args *args)
         return NULL;
     }
     /* One document always fits into a page. */
-    list->read->data.max = SKV_DATA_MAX / 2 + 1; /* with the byte behind its end */
+    list->read->data.max = SKV_DATA_MAX / 2 + 1; /* one byte more shows the end of the file */
     return list;
 }
 
