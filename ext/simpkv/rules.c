@@ -153,10 +153,18 @@ static VALUE inspect_node(VALUE self, VALUE json)
     return outcome;
 }
 
-static VALUE is_secret_name(VALUE self, VALUE name)
+static VALUE is_secret_name(int argc, VALUE *argv, VALUE self)
 {
+    VALUE name, more;
+
+    rb_scan_args(argc, argv, "11", &name, &more);
     StringValue(name);
-    return skv_is_secret_name(SKV_RB_BYTES(name)) ? Qtrue : Qfalse;
+    if (skv_is_secret_name(SKV_RB_BYTES(name)))
+        return Qtrue;
+    if (NIL_P(more))
+        return Qfalse;
+    StringValue(more);
+    return skv_name_has_words(SKV_RB_BYTES(name), SKV_RB_BYTES(more)) ? Qtrue : Qfalse;
 }
 
 static VALUE check_parameter(VALUE self, VALUE name)
@@ -179,6 +187,6 @@ void skv_rb_init_rules(VALUE native)
     rb_define_method(class, "initialize", initialize_rules, 1);
     rb_define_method(class, "inspect_node", inspect_node, 1);
     rb_define_const(class, "MAX", INT2FIX(SKV_RULES_MAX));
-    rb_define_singleton_method(native, "secret_name?", is_secret_name, 1);
+    rb_define_singleton_method(native, "secret_name?", is_secret_name, -1);
     rb_define_singleton_method(native, "parameter_check", check_parameter, 1);
 }

@@ -20,6 +20,7 @@ require 'simpkv/estate/removal'
 require 'simpkv/estate/report_summary'
 require 'simpkv/estate/reports'
 require 'simpkv/estate/run'
+require 'simpkv/estate/secret_names'
 require 'simpkv/estate/secrets'
 require 'simpkv/estate/snapshots'
 require 'simpkv/estate/statuses'
@@ -175,6 +176,11 @@ module Simpkv
     def unpin
       @mutex.synchronize { @store ||= opened }
       markers.record({})
+    end
+
+    # @return [SecretNames]
+    def secret_names
+      @secret_names ||= SecretNames.new(@options['secret_names'])
     end
 
     # @return [Markers]

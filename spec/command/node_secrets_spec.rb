@@ -47,6 +47,15 @@ RSpec.describe 'Secrets of nodes' do
                                                                        'db_password' => '[redacted]' }))
   end
 
+  it 'are also those that the site names' do
+    estate_options['secret_names'] = %w[host hostname rack]
+    run('web1', facts: facts)
+    expect(data(*show)).to include('inventory' => include('facts' => { 'hostname' => '[redacted]',
+                                                                       'db_password' => '[redacted]' }))
+    expect(simpkv!(*inspect_node)).to match(/^parameters\.rack: +\[redacted\]$/)
+    expect(failure('nodes', '--filter', 'hostname=web1')).to match([64, /compares a secret/])
+  end
+
   context 'with rules that see them in mode never' do
     before do
       estate_options.merge!('inspection_rules' => { 'mask_secrets' => 'never' }, 'unknown_nodes' => 'discover')

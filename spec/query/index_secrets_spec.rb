@@ -45,7 +45,7 @@ RSpec.describe 'The index of an encrypted estate with secrets' do
   end
 
   # @return [Array<Hash>] what a query answers
-  def rows(entity)
+  def rows(entity, index = self.index)
     found = []
     index.read do |database|
       Simpkv::Query::Engine.new(database).query(entity, nil, Simpkv::Query::Paging.none) { |row| found << row }
@@ -63,6 +63,20 @@ RSpec.describe 'The index of an encrypted estate with secrets' do
     files = Dir[File.join(folder, '*')]
     expect(files.map { |file| File.extname(file) }).to include('.db')
     expect(files.map { |file| File.binread(file) }).to all(satisfy { |bytes| !bytes.include?('pl4nted') })
+  end
+
+  it 'is another one where the site has names of its own for secrets, without what has these' do
+    options = { 'catalogs' => true, 'secret_names' => %w[name mode groups] }
+    site = { 'backends' => { 'default' => backend.merge('encryption_keys' => key_file) }, 'estate' => options }
+    own = Simpkv::Query::Index.of(Simpkv::Estate.new(site), folder)
+    expect(own.path).not_to eq(Simpkv::Query::Index.of(estate, folder).path)
+
+    Simpkv::Query::Builder.new(Simpkv::Estate.new(site), own).refresh
+    expect(rows('facts', own).to_h { |row| row.values_at('name', 'value') })
+      .to eq('app' => {}, 'trusted' => { 'extensions' => {} })
+    expect(rows('resources', own).map { |row| row['parameters'] }).to eq([{}, {}])
+  ensure
+    own&.close
   end
 
   it 'changes only with the documents, though each encryption of them differs' do

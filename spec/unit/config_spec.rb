@@ -60,7 +60,7 @@ RSpec.describe Simpkv::Config do
       'AUDIT' => [%w[reads required],
                   ->(absent) { Simpkv::Config.typed(audit.merge('audit' => audit['audit'].merge(absent)), 'b') }],
       'LEVEL' => [%w[confine_to_keys sensitive], ->(absent) { Simpkv::Config.level(absent) }],
-      'ESTATE' => [%w[facts_blocklist unknown_nodes], ->(absent) { Simpkv::Config.estate(absent) }],
+      'ESTATE' => [%w[facts_blocklist secret_names unknown_nodes], ->(absent) { Simpkv::Config.estate(absent) }],
       'INSPECTION_RULES' => [%w[built_in default_scope],
                              ->(absent) { Simpkv::Config.estate('inspection_rules' => absent) }],
       'ACCESS' => [%w[undeclared_members], ->(absent) { Simpkv::Config.access(dns.merge(absent)) }],
@@ -337,7 +337,9 @@ RSpec.describe Simpkv::Config do
         .to eq(given.merge('built_in' => '/etc/simpkv/rules.yaml', 'supported_interfaces' => /cli/))
     end
 
-    { { 'unknown_nodes' => 'pl4nted' } => "'unknown_nodes' of 'estate' must be a String, accept, refuse or discover",
+    { { 'secret_names' => ['pl4nted', '--'] } =>
+        "'secret_names' of 'estate' must be a list of names with a letter or digit each",
+      { 'unknown_nodes' => 'pl4nted' } => "'unknown_nodes' of 'estate' must be a String, accept, refuse or discover",
       { 'inspection_rules' => ['pl4nted'] } => "'inspection_rules' of 'estate' must be a Hash",
       { 'inspection_rules' => { 'builtin' => 'pl4nted' } } =>
         "Unknown option 'builtin' of 'inspection_rules' of 'estate' in simpkv configuration: did you mean 'built_in'?",

@@ -25,9 +25,34 @@ RSpec.describe 'Simpkv::Native::Rules' do
   end
 
   it 'knows the names of secrets, which the core masks' do
-    expect(['db_Password', 'x-api_key-y', "a\0token"].map { |name| native.secret_name?(name) }).to all(be(true))
-    expect(['', 'key', "pass\0word", "\xff", 'passwor'].map { |name| native.secret_name?(name) }).to all(be(false))
+    secret = ['db_Password', 'x-api_key-y', "a\0token", 'bindpw', 'AWSAccessKeyId']
+    other = ['', 'key', "pa\0ss", "\xff", 'passive', 'public_key']
+    expect(secret.map { |name| native.secret_name?(name) }).to all(be(true))
+    expect(other.map { |name| native.secret_name?(name) }).to all(be(false))
     expect { native.secret_name?(nil) }.to raise_error(TypeError, 'no implicit conversion of nil into String')
+  end
+
+  it 'knows the names of secrets that a site adds' do
+    secret = %w[Kennwort db_kennwort2 snmpText old.SNMP-text]
+    expect(secret.map { |name| native.secret_name?(name, "kennwort\nsnmp text") }).to all(be(true))
+    expect(%w[kennworte snmp text x].map { |name| native.secret_name?(name, "kennwort\nsnmp text") }).to all(be(false))
+    expect(['kennwort', ''].map { |name| native.secret_name?(name, '') }).to all(be(false))
+    expect { native.secret_name?('x', 1) }.to raise_error(TypeError, /no implicit conversion of Integer into String/)
+  end
+
+  it 'masks them' do
+    copy = { 'op' => 'set-attribute', 'args' => ['/parameters/copy', '{inventory}'] }
+    facts = { 'kennwort' => 'a', 'site_pin' => 'b', 'os' => 'c' }
+    copied = lambda do |more|
+      outcome = inspect_node(rules('actions' => [copy]), { 'inventory' => facts, 'node' => {} }.merge(more))
+      outcome['node']['parameters']['copy']
+    end
+
+    expect(copied.call({})).to eq(facts)
+    expect(copied.call('secret_names' => "kennwort\npin"))
+      .to eq('kennwort' => '******', 'site_pin' => '******', 'os' => 'c')
+    expect { copied.call('secret_names' => ['pin']) }
+      .to raise_error(Simpkv::InvalidError, /'secret_names' is not a text/)
   end
 
   it 'knows the parameters that Puppet sets itself' do

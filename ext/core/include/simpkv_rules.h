@@ -29,6 +29,10 @@ SKV_API skv_status skv_rules_inspect(const skv_rules *rules, const char *input, 
 /* Returns 1 if rules take a member of this name for a secret, such as "db_password", else 0. Thread-safe. */
 SKV_API int skv_is_secret_name(const char *name, size_t name_len);
 
+/* Returns 1 if the words of one of the lines follow one another in the name, else 0: "snmp text" is in "snmpText2" and
+ * "old_snmp_text", and not in "snmp_texts". Takes no notice of case. Thread-safe. */
+SKV_API int skv_name_has_words(const char *name, size_t name_len, const char *lines, size_t lines_len);
+
 /* Returns SKV_INVALID for the name of a parameter that Puppet sets, such as "facts", else SKV_OK. Thread-safe. */
 SKV_API skv_status skv_parameter_check(const char *name, size_t name_len, skv_reply *reply);
 

@@ -27,6 +27,7 @@ module Simpkv
       scope: [->(value) { value if text(value) && value.length <= 255 }, 'a String of 1 to 255 characters'],
       globs: [->(value) { texts(value) }, 'a list of globs'],
       names: [->(value) { texts(value) }, 'a list of names'],
+      words: [->(value) { words(value) }, 'a list of names with a letter or digit each'],
       lifetime: [->(value) { lifetime(value) },
                  'a number of seconds, more than 0, or a number with s, m, h, d or y, such as 14d']
     }.freeze
@@ -93,6 +94,10 @@ module Simpkv
 
       def texts(value)
         value if value.is_a?(Array) && value.all? { |member| text(member) }
+      end
+
+      def words(value)
+        texts(value)&.all? { |name| name.match?(/\A[^[:cntrl:]]*[[:alnum:]][^[:cntrl:]]*\z/) } ? value : nil
       end
 
       # As Puppet writes durations in its settings.

@@ -21,7 +21,7 @@ module Simpkv
       # @param estate [Estate]
       def initialize(estate)
         @estate = estate
-        @secrets = Secrets.new(estate.options, false)
+        @secrets = Secrets.new(estate, false)
         @errors = {}
       end
 
@@ -30,7 +30,7 @@ module Simpkv
       # @raise [InvalidError] one of them is wrong, or they need too much time
       def filters(texts)
         NodeFilter.limited do
-          texts.map { |text| NodeFilter.new(text, MEMBERS, @estate.options['indexed_facts'], @estate.case_sensitive?) }
+          texts.map { |text| NodeFilter.new(text, MEMBERS, @estate) }
         end
       end
 

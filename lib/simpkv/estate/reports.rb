@@ -19,21 +19,23 @@ module Simpkv
 
       # @param certname [String]
       # @param report [Hash] a stored one
+      # @param names [SecretNames]
       # @return [String] what queries call its hash. Two nodes may have sent the same report. It depends on no secret:
       #   it would confirm a guess
-      def self.hash_of(certname, report)
-        Digest::SHA1.hexdigest([certname, Native.generate(without_secrets(report))].join("\0"))
+      def self.hash_of(certname, report, names)
+        Digest::SHA1.hexdigest([certname, Native.generate(without_secrets(report, names))].join("\0"))
       end
 
       # @param report [Hash] a stored one
+      # @param names [SecretNames]
       # @param replacement [String, nil] of what is left out
       # @return [Hash] a copy without the messages of secret properties: Puppet writes the old and the new value there
-      def self.without_secrets(report, replacement = nil)
+      def self.without_secrets(report, names, replacement = nil)
         events = report['events']
         return report unless events.is_a?(Array)
 
         report.merge('events' => events.map do |event|
-          secret = event.is_a?(Hash) && event['message'] && Native.secret_name?(event['property'].to_s)
+          secret = event.is_a?(Hash) && event['message'] && names.include?(event['property'].to_s)
           secret ? event.merge('message' => replacement) : event
         end)
       end

@@ -25,11 +25,12 @@ module Simpkv
         Nodes.replace_sensitive(record) { REDACTED }
       end
 
-      # @param options [Hash{String => Object}] of the estate
+      # @param estate [Estate]
       # @param shown [Boolean] whether to show secrets, except those of sensitive rules
-      def initialize(options, shown)
+      def initialize(estate, shown)
         @shown = shown
-        @copied = options['inspection_rules']['mask_secrets'] == 'never'
+        @names = estate.secret_names
+        @copied = estate.options['inspection_rules']['mask_secrets'] == 'never'
       end
 
       # @param facts [Hash]
@@ -76,7 +77,7 @@ module Simpkv
       # @param report [Hash] as {Reports} has it
       # @return [Hash] a copy without secrets
       def report(report)
-        @shown ? report : Reports.without_secrets(report, REDACTED)
+        @shown ? report : Reports.without_secrets(report, @names, REDACTED)
       end
 
       # @param output [Array<Hash>] rules or effects of the engine's output
@@ -95,7 +96,7 @@ module Simpkv
       end
 
       def by_name(data)
-        each_member(data) { |name, value| Native.secret_name?(name) ? REDACTED : by_name(value) }
+        each_member(data) { |name, value| @names.include?(name) ? REDACTED : by_name(value) }
       end
 
       def without_explained(data)

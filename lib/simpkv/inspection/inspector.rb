@@ -74,7 +74,7 @@ module Simpkv
         @estate = estate
         @engine = engine
         @settings = { 'mask_secrets' => options['mask_secrets'], 'default_scope' => options['default_scope'],
-                      'explain' => explain }
+                      'secret_names' => estate.secret_names.more, 'explain' => explain }
       end
 
       # @return [Boolean] whether there are rules

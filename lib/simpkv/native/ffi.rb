@@ -105,8 +105,9 @@ module Simpkv
         Calls.reply(:number) { |r| Library.skv_document_same(*Calls.bytes(first), *Calls.bytes(second), r) } == 1
       end
 
-      def secret_name?(name)
-        Library.skv_is_secret_name(*Calls.bytes(name)) == 1
+      def secret_name?(name, more = nil)
+        Library.skv_is_secret_name(*Calls.bytes(name)) == 1 ||
+          (!more.nil? && Library.skv_name_has_words(*Calls.bytes(name), *Calls.bytes(more)) == 1)
       end
 
       def parameter_check(name)

@@ -90,8 +90,12 @@ module Simpkv
         !refreshed.nil? && refreshed > time.to_f && refreshed <= Time.now.to_f
       end
 
+      def new_rows
+        Rows.new(lifetime: @estate.options['node_ttl'], secret_names: @estate.secret_names)
+      end
+
       def different(verification, digests)
-        rows = Rows.new(lifetime: @estate.options['node_ttl'])
+        rows = new_rows
         digests.keys.each_slice(CHUNK).flat_map do |certnames|
           snapshots = read(certnames)
           snapshots.select! { |name, snapshot| snapshot.digest && digest(snapshot) == digests[name] }
@@ -159,7 +163,7 @@ module Simpkv
       end
 
       def enter(certnames, known)
-        rows = Rows.new(lifetime: @estate.options['node_ttl'])
+        rows = new_rows
         certnames.each_slice(CHUNK).with_index do |names, number|
           raise InterruptedError, 'the refresh of the index was given up' if @stopping.call
 
@@ -182,7 +186,7 @@ module Simpkv
       # @return [Boolean] whether the last report that the index has is among those that were read
       def continued?(certname, snapshot, known)
         last = snapshot.reports.find { |report| report['run'] == known.run }
-        !last.nil? && Estate::Reports.hash_of(certname, last) == known.report
+        !last.nil? && Estate::Reports.hash_of(certname, last, @estate.secret_names) == known.report
       end
 
       # Called once for each node: the rows of a path of facts are among those of the first node that has it.

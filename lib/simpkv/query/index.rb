@@ -29,7 +29,7 @@ module Simpkv
       private_constant :BUSY_MS, :NOFOLLOW, :CHECKPOINT_PAGES
 
       # The options of the estate that decide what the index holds.
-      OPTIONS = %w[catalogs node_ttl report_ttl reports skip_undecodable].freeze
+      OPTIONS = %w[catalogs node_ttl report_ttl reports secret_names skip_undecodable].freeze
       private_constant :OPTIONS
 
       # @param estate [Estate]
@@ -38,7 +38,8 @@ module Simpkv
       # @raise [ConfigError] it has no place, or the one of the estate cannot be found
       def self.of(estate, folder = nil)
         new(Place.choose(folder, estate.encrypted?), Native.generate(estate.identity),
-            Native.generate(estate.options.slice(*OPTIONS)), former: estate.encrypted? ? Place.on_disk : [])
+            Native.generate(estate.options.slice(*OPTIONS)),
+            former: estate.encrypted? ? Place.on_disk : [])
       end
 
       # Opens a database of SQLite.

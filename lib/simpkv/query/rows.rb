@@ -35,12 +35,12 @@ module Simpkv
       COLUMNS = { 'nodes' => NodeRow::COLUMNS }.merge(FactRows::COLUMNS, CatalogRows::COLUMNS, ReportRows::COLUMNS).freeze
 
       # @param documents [Documents]
-      # @param lifetime [Numeric, nil] see {#initialize}
+      # @param options [Hash{Symbol => Object}] see {#initialize}
       # @param now [Time] see {#of}
       # @return [Hash{String => Array<Array>}] see {#of}
       # @raise [MalformedError]
-      def self.of(documents, lifetime: nil, now: Time.now)
-        new(lifetime: lifetime).of(documents, now: now)
+      def self.of(documents, now: Time.now, **options)
+        new(**options).of(documents, now: now)
       end
 
       # Clients see these hashes: the hash of a secret would confirm a guess.
@@ -52,9 +52,11 @@ module Simpkv
       end
 
       # @param lifetime [Numeric, nil] the option `node_ttl` of the estate, in seconds
-      def initialize(lifetime: nil)
+      # @param secret_names [Estate::SecretNames]
+      def initialize(lifetime: nil, secret_names: Estate::SecretNames::USUAL)
         @lifetime = lifetime
-        @values = PublicValues.new
+        @secret_names = secret_names
+        @values = PublicValues.new(secret_names)
         forget
       end
 
@@ -67,7 +69,7 @@ module Simpkv
         run = LastRun.new(documents)
         documents = documents.dup.tap { |copy| copy.facts = {} } if status_only
         rows = status_only ? {} : @facts.of(documents, run).merge(CatalogRows.new(documents, run, @values).rows)
-        rows.update(ReportRows.new(documents).rows)
+        rows.update(ReportRows.new(documents, @secret_names).rows)
         latest = COLUMNS['reports'].zip(rows['reports'].first).to_h if rows['reports'].any?
         rows.update('nodes' => [NodeRow.new(documents, run, latest).values(@lifetime, now)])
       end

@@ -9,7 +9,7 @@ module Simpkv
     # Values that are Sensitive are not in the index.
     module Schema
       # Changes with each change of the tables, or of what is entered in them.
-      VERSION = 9
+      VERSION = 10
 
       TABLES = <<~SQL
         CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;

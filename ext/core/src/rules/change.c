@@ -168,7 +168,7 @@ static void resolve_names(tree_change *change)
 static void describe_value(skv_inspection *inspection, const tree_change *change, const char *name,
                            json_t **description)
 {
-    const skv_mask_reader reader = {.names = true, .rule = -1};
+    const skv_mask_reader reader = {.names = &inspection->secret_names, .rule = -1};
     json_t *value = NULL;
 
     if (!skv_explanation_is_full(inspection))

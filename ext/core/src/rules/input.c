@@ -67,6 +67,14 @@ static skv_status read_masking(skv_inspection *inspection, json_t *value)
     return expect_member(false, "mask_secrets", "always, never or sensitive", inspection->reply);
 }
 
+static skv_status read_secret_names(skv_inspection *inspection, json_t *value)
+{
+    if (value && !json_is_string(value))
+        return expect_member(false, "secret_names", "a text", inspection->reply);
+    inspection->secret_names = (skv_secret_names){json_string_value(value), json_string_length(value)};
+    return SKV_OK;
+}
+
 static skv_status read_options(skv_inspection *inspection, json_t *input)
 {
     json_t *scope = json_object_get(input, "default_scope"), *explain = json_object_get(input, "explain");
@@ -77,7 +85,8 @@ static skv_status read_options(skv_inspection *inspection, json_t *input)
     inspection->explain = json_is_true(explain);
     if (expect_member(!scope || json_is_null(scope) || inspection->default_scope, "default_scope", "a text or null",
                       reply) != SKV_OK ||
-        expect_member(!explain || json_is_boolean(explain), "explain", "true or false", reply) != SKV_OK)
+        expect_member(!explain || json_is_boolean(explain), "explain", "true or false", reply) != SKV_OK ||
+        read_secret_names(inspection, json_object_get(input, "secret_names")) != SKV_OK)
         return reply->status;
     return read_masking(inspection, json_object_get(input, "mask_secrets"));
 }
@@ -123,8 +132,9 @@ static skv_status mark_paths(skv_inspection *inspection, json_t *paths)
 
 static skv_status refuse_members(json_t *input, skv_reply *reply)
 {
-    static const char *const members[] = {"phases",       "inventory",     "node",    "plugin_data",
-                                          "mask_secrets", "default_scope", "explain", "sensitive_paths"};
+    static const char *const members[] = {"phases",      "inventory",       "node",
+                                          "plugin_data", "mask_secrets",    "default_scope",
+                                          "explain",     "sensitive_paths", "secret_names"};
     size_t known = 0;
 
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
@@ -133,7 +143,7 @@ static skv_status refuse_members(json_t *input, skv_reply *reply)
         return SKV_OK;
     return skv_fail(reply, SKV_INVALID,
                     "the input has a member other than phases, inventory, node, plugin_data, mask_secrets, "
-                    "default_scope, explain and sensitive_paths");
+                    "default_scope, explain, sensitive_paths and secret_names");
 }
 
 skv_status skv_input_read(skv_inspection *inspection, json_t *input, unsigned *phases)

@@ -89,7 +89,7 @@ static skv_mask_reader reader_of(const skv_inspection *inspection)
     bool names = inspection->for_explanation || inspection->masking == SKV_MASK_ALWAYS ||
                  (inspection->masking == SKV_MASK_SENSITIVE && !inspection->rule->is_sensitive);
 
-    return (skv_mask_reader){.names = names, .rule = skv_mask_number(inspection)};
+    return (skv_mask_reader){.names = names ? &inspection->secret_names : NULL, .rule = skv_mask_number(inspection)};
 }
 
 static bool is_masked(json_t *value)
@@ -133,7 +133,8 @@ static json_t *lookup_field(void *context, const skv_field *field, skv_reply *re
         return skv_mask_read_unchanged(&inspection->masked, reader.names, inspection->inventory, field->names,
                                        field->count, reply);
     case SKV_ROOT_PLUGIN_DATA:
-        reader.names = inspection->for_explanation;
+        if (!inspection->for_explanation)
+            reader.names = NULL;
         return lookup_in_tree(inspection, &inspection->data, reader, field);
     default:
         return lookup_item(inspection, field);

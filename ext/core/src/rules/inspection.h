@@ -23,6 +23,7 @@ typedef struct skv_inspection {
     json_t *discovered;  /* the node at the beginning, if it was discovered; else NULL */
     const char *default_scope;
     skv_masking masking;
+    skv_secret_names secret_names; /* borrowed from the input */
     bool explain;
 
     /* The rule that runs. */

@@ -1,6 +1,5 @@
 #include "rules/mask.h"
 
-#include "base/ascii.h"
 #include "rules/limits.h"
 #include "rules/value.h"
 #include "json/tree.h"
@@ -12,49 +11,6 @@
 /* The marks are a tree: an object has the marks of a value's members or elements by their names, and an integer marks
  * the value. The integer is the number of the rule that wrote the value, or OTHERS. */
 #define OTHERS (-2) /* several rules: masked for each of them */
-
-/* ---- Names ---- */
-
-/* `word` is in lower case. */
-static bool starts_with_word(const char *text, const char *end, const char *word)
-{
-    while (*word && text < end && skv_ascii_lower(*text) == *word) {
-        text++;
-        word++;
-    }
-    return !*word;
-}
-
-/* `text` is before `end`. */
-static bool starts_with_secret(const char *text, const char *end)
-{
-    switch (skv_ascii_lower(*text)) {
-    case 'a':
-        return starts_with_word(text, end, "api_key") || starts_with_word(text, end, "apikey");
-    case 'c':
-        return starts_with_word(text, end, "credential");
-    case 'p':
-        return starts_with_word(text, end, "password") || starts_with_word(text, end, "passwd") ||
-               starts_with_word(text, end, "passphrase") || starts_with_word(text, end, "private_key") ||
-               starts_with_word(text, end, "privatekey");
-    case 's':
-        return starts_with_word(text, end, "secret");
-    case 't':
-        return starts_with_word(text, end, "token");
-    default:
-        return false;
-    }
-}
-
-int skv_is_secret_name(const char *name, size_t name_len)
-{
-    const char *end = name + name_len;
-
-    for (; name < end; name++)
-        if (starts_with_secret(name, end))
-            return 1;
-    return 0;
-}
 
 /* ---- Reading ---- */
 
@@ -80,7 +36,7 @@ static bool is_marked_for(skv_mask_reader reader, json_t *marks)
 static bool is_hidden(skv_mask_reader reader, json_t *container, const char *name, json_t *marks)
 {
     return is_marked_for(reader, marks) ||
-           (reader.names && json_is_object(container) && skv_is_secret_name(name, strlen(name)));
+           (reader.names && json_is_object(container) && skv_secret_names_have(reader.names, name));
 }
 
 typedef struct element_name {
@@ -163,15 +119,15 @@ json_t *skv_mask_read(const skv_mask *mask, skv_mask_reader reader, json_t *tree
     return result;
 }
 
-json_t *skv_mask_read_unchanged(json_t **masked, bool names_masked, json_t *tree, const char *const *names,
-                                size_t count, skv_reply *reply)
+json_t *skv_mask_read_unchanged(json_t **masked, const skv_secret_names *secrets, json_t *tree,
+                                const char *const *names, size_t count, skv_reply *reply)
 {
-    const skv_mask_reader reader = {.names = names_masked, .rule = -1};
+    const skv_mask_reader reader = {.names = secrets, .rule = -1};
     bool hidden = false;
 
-    if (names_masked && !*masked)
+    if (secrets && !*masked)
         *masked = skv_mask_read(NULL, reader, tree, NULL, 0, reply);
-    if (names_masked)
+    if (secrets)
         tree = *masked;
     for (size_t i = 0; !hidden && tree && i < count; i++) {
         hidden = is_hidden(reader, tree, names[i], NULL);

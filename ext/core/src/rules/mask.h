@@ -9,7 +9,7 @@
 #define SKV_RULES_MASK_H
 
 #include "rules/pointer.h"
-#include "simpkv_rules.h"
+#include "rules/secret_name.h"
 
 #define SKV_MASKED "******"
 
@@ -22,7 +22,7 @@ void skv_mask_free(skv_mask *mask);
 
 /* The rule that reads. */
 typedef struct skv_mask_reader {
-    bool names;   /* members with names of secrets are masked */
+    const skv_secret_names *names; /* members with these names are masked; or NULL */
     int rule;     /* the number of a sensitive rule, which reads what it wrote itself; -1 for other readers */
     size_t *work; /* increased by the number of values that were searched or copied; or NULL */
 } skv_mask_reader;
@@ -34,15 +34,16 @@ typedef struct skv_mask_reader {
  * if there is nothing; a missing member below a masked one counts as masked. Returns NULL and fails the reply when out
  * of memory. `mask` may be NULL: nothing is marked (the inventory). `count` may be 0: the tree.
  *
- * The explanation of a change reads its `before` and `after` with this, too, as the reader {true, -1, NULL}.
+ * The explanation of a change reads its `before` and `after` with this, too, as a reader with `names`, and without a
+ * rule.
  */
 json_t *skv_mask_read(const skv_mask *mask, skv_mask_reader reader, json_t *tree, const char *const *names,
                       size_t count, skv_reply *reply);
 
 /* The same for a tree that does not change and has no marks, without searching it again each time. *masked is NULL at
  * first; the caller releases it when it has finished reading. */
-json_t *skv_mask_read_unchanged(json_t **masked, bool names_masked, json_t *tree, const char *const *names,
-                                size_t count, skv_reply *reply);
+json_t *skv_mask_read_unchanged(json_t **masked, const skv_secret_names *secrets, json_t *tree,
+                                const char *const *names, size_t count, skv_reply *reply);
 
 typedef enum skv_change { SKV_CHANGE_SET, SKV_CHANGE_EXTEND, SKV_CHANGE_DELETE } skv_change;
 

@@ -86,7 +86,7 @@ module Simpkv
       # @param estate [Estate] with the options
       # @return [Estate::Secrets] hides what is not to be printed
       def secrets(estate)
-        Estate::Secrets.new(estate.options, @show_secrets ? true : false)
+        Estate::Secrets.new(estate, @show_secrets ? true : false)
       end
 
       # @return [Array<String>] the names of the site's actions

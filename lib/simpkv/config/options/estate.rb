@@ -37,6 +37,11 @@ module Simpkv
              '7d` keep a week of runs that are 30 minutes apart. No command shows older reports, and `simpkv node ' \
              'expire` deletes them', absent: 'no limit but `reports`'),
       option('reports', 0..1000, 5, 'the number of reports that are kept for each node'),
+      option('secret_names', :words, [],
+             'names of secrets beside those that simpkv knows, such as `kennwort` or `snmp_text`, whose words a name ' \
+             'has one after the other: members, facts and parameters with such names are hidden from rules, ' \
+             'commands, the service and the index of queries, as `password` is',
+             protects: true),
       option('skip_undecodable', :boolean, false,
              'true: a malformed document of a node, or a resource that simpkv does not restore, is left out with a ' \
              'warning; otherwise the catalog fails. **Dangerous: collectors that purge then remove what that node ' \

@@ -6,7 +6,7 @@ module Simpkv
   module Query
     class Rows
       # Leaves secrets out of values: what is Sensitive, and members whose names are those of secrets
-      # ({Native.secret_name?}). Replaces other objects of Puppet's rich data by texts that can be compared.
+      # (Estate::SecretNames). Replaces other objects of Puppet's rich data by texts that can be compared.
       class PublicValues
         # The types of which the content is the text.
         TEXTS = %w[Binary Symbol Regexp URI SemVer SemVerRange Timestamp Timespan].freeze
@@ -18,7 +18,9 @@ module Simpkv
         NAMES_MAX = 20_000
         private_constant :TEXTS, :SECRET, :NAMES_MAX
 
-        def initialize
+        # @param secret_names [Estate::SecretNames]
+        def initialize(secret_names)
+          @secret_names = secret_names
           @names = {}
         end
 
@@ -92,7 +94,7 @@ module Simpkv
 
         def secret?(name)
           @names.clear if @names.size >= NAMES_MAX
-          @names.fetch(name) { @names[name] = Native.secret_name?(name) }
+          @names.fetch(name) { @names[name] = @secret_names.include?(name) }
         end
       end
       private_constant :PublicValues

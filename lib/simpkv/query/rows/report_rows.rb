@@ -21,7 +21,9 @@ module Simpkv
         private_constant :METRICS
 
         # @param documents [Documents]
-        def initialize(documents)
+        # @param secret_names [Estate::SecretNames]
+        def initialize(documents, secret_names)
+          @secret_names = secret_names
           @certname = documents.certname
           @what = "the reports of '#{documents.certname}'"
           @reports = documents.reports
@@ -30,8 +32,9 @@ module Simpkv
         # @return [Hash{String => Array<Array>}] rows by table
         # @raise [MalformedError]
         def rows
-          reports = Form.hashes(@reports, @what).map { |report| Estate::Reports.without_secrets(report) }
-          reports = reports.map { |report| [Estate::Reports.hash_of(@certname, report), report] }.uniq(&:first)
+          reports = Form.hashes(@reports, @what).map { |report| Estate::Reports.without_secrets(report, @secret_names) }
+          reports = reports.map { |report| [Estate::Reports.hash_of(@certname, report, @secret_names), report] }
+                           .uniq(&:first)
           { 'reports' => reports.each_with_index.map { |(hash, report), index| row(hash, report, index.zero?) },
             'events' => reports.flat_map { |hash, report| events(hash, report) } }
         end

@@ -15,12 +15,14 @@ module Simpkv
 
         # @param document [String] as the store returns it
         # @param number [Integer] of the version that is described
+        # @param secret_names [Estate::SecretNames]
         # @param metadata [Boolean] whether the caller may see metadata
         # @raise [Problem] there is no such version
         # @raise [MalformedError] a version cannot be read
-        def initialize(document, number, metadata:)
+        def initialize(document, number, secret_names, metadata:)
           @document = document
           @number = number
+          @secret_names = secret_names
           @metadata = metadata
           @log = Versions.log(document)
           @entry = @log[-number] || raise(KeyBody.no_version(number))
@@ -87,7 +89,7 @@ module Simpkv
           when Array then data.map { |member| without_named_secrets(member) }
           when Hash
             RichData.map_members(data) do |name, member|
-              Native.secret_name?(name) ? REDACTED : without_named_secrets(member)
+              @secret_names.include?(name) ? REDACTED : without_named_secrets(member)
             end
           else data
           end

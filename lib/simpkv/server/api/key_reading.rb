@@ -66,7 +66,7 @@ module Simpkv
 
       # What a key has beside its value.
       def description(document, backend, store, place)
-        { **Api::KeyDescription.new(document, version, metadata: rights.values?(caller)).to_h,
+        { **Api::KeyDescription.new(document, version, estate.secret_names, metadata: rights.values?(caller)).to_h,
           **facts(backend, store, place) }
       end
 

@@ -12,7 +12,7 @@ module Simpkv
           Native.key_check(certname, estate.case_sensitive?)
           @estate = estate
           @certname = certname
-          @secrets = Estate::Secrets.new(estate.options, false)
+          @secrets = Estate::Secrets.new(estate, false)
         rescue InvalidError, TooLargeError => e
           raise Problem.new(400, "there can be no node '#{certname}': #{e.message}"), cause: nil
         end
@@ -45,7 +45,7 @@ module Simpkv
           unreadable = errors && ->(path, why) { errors[path] = why }
           reports = @estate.reports.all(@certname, &unreadable)
           { 'reports' => reports.map do |report|
-            @secrets.report(report).merge('hash' => Estate::Reports.hash_of(@certname, report))
+            @secrets.report(report).merge('hash' => Estate::Reports.hash_of(@certname, report, @estate.secret_names))
           end }
         end
 

@@ -19,8 +19,8 @@ module Simpkv
             Applies the inspection rules of a file to the facts of another file, and prints for each rule whether it
             matched, which condition did not hold and its values, what each action changed, and the effective record.
             Needs no store, and takes no rule but those of the file. The node is one that is discovered, unless
-            --record gives its declared record. The options default_scope, inspection_scope and mask_secrets count if
-            there is a file with options. Carries out no action of the site. Hides secrets as simpkv node inspect does,
+            --record gives its declared record. The options default_scope, inspection_scope, mask_secrets and
+            secret_names count if there is a file with options. Carries out no action of the site. Hides secrets as simpkv node inspect does,
             unless --show-secrets is given.
 
             Exits with 1 if a rule refuses the node, and with 65 if a rule is invalid or cannot be applied.
@@ -64,10 +64,12 @@ module Simpkv
 
           # @return [Estate] with the options of the site for rules; nothing opens its store
           def estate_without_store
-            options = (configuration.estate['inspection_rules'] || {}).slice(*OPTIONS)
+            site = configuration.estate
+            options = (site['inspection_rules'] || {}).slice(*OPTIONS)
             backend = { 'type' => 'file', 'id' => 'test', 'root_path' => '/nonexistent', 'case_sensitive' => true }
             Estate.new({ 'backends' => { 'default' => backend },
-                         'estate' => { 'unknown_nodes' => 'discover', 'inspection_rules' => options } })
+                         'estate' => { 'unknown_nodes' => 'discover', 'inspection_rules' => options,
+                                       'secret_names' => site['secret_names'] || [] } })
           end
         end
       end
