@@ -244,6 +244,11 @@ module Simpkv
       @backend.identity
     end
 
+    # @return [String, nil] who reads the estate in a directory; nil in files
+    def bound_as
+      @backend.place.bound_as
+    end
+
     # @return [Boolean] whether the documents of the backend are encrypted
     def encrypted?
       @settings.key?('encryption_keys')

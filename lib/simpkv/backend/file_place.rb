@@ -37,6 +37,9 @@ module Simpkv
         ['file', Isolation.canonical(path)]
       end
 
+      # @return [nil] the kernel checks the rights of the process
+      def bound_as; end
+
       # @return [Boolean] whether the folder exists
       # @raise [ConfigError, SystemCallError] as {#path}
       def there?

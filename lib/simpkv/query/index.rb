@@ -14,8 +14,9 @@ module Simpkv
     # The index of an estate: a database of SQLite in a folder of its own. It is a cache: a damaged one is deleted, and
     # made anew. Thread-safe.
     #
-    # The name of its file depends on the estate, on the version of the tables, and on the options that decide what it
-    # holds, so that processes of other options or versions have others beside it. A process deletes those of the same
+    # The name of its file depends on the estate, on the version of the tables, on the identity that reads the estate in
+    # a directory, and on the options that decide what it holds. So processes of other versions, identities or options
+    # have others beside it, and no identity gets what only another one may read. A process deletes those of the same
     # estate that nobody uses.
     #
     # Readers and one writer work at the same time, in any number of processes. A file lock chooses the writer.
@@ -38,7 +39,7 @@ module Simpkv
       # @raise [ConfigError] it has no place, or the one of the estate cannot be found
       def self.of(estate, folder = nil)
         new(Place.choose(folder, estate.encrypted?), Native.generate(estate.identity),
-            Native.generate(estate.options.slice(*OPTIONS)),
+            Native.generate([estate.bound_as, estate.options.slice(*OPTIONS)]),
             former: estate.encrypted? ? Place.on_disk : [])
       end
 
