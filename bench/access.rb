@@ -92,6 +92,6 @@ class AccessControl
 end
 
 report = Report.new('Access control')
-AccessControl.run(report, EstatePlaces::OpenLDAP)
+AccessControl.run(report, Contest::OpenLDAP)
 AccessControl.run(report, EstatePlaces::DS389) unless SideBySide::QUICK
 report.print('access', Versions.own.merge(Versions.of('slapd', '389-ds-base')))

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
+require 'tmpdir'
 require 'net/http'
-require_relative '../spec/support/scratch'
 require_relative '../spec/support/service'
 require_relative 'support/query_nodes'
 require_relative 'support/report'
@@ -92,7 +92,7 @@ class ConsoleBench
 
   # @param report [Report]
   def run(report)
-    Service.run(@nodes.options, '--bind', 'tcp://127.0.0.1:0', '--local-write') do |service|
+    Service.run(@nodes.options, '--bind', 'tcp://127.0.0.1:0', '--local-write', preloaded: false) do |service|
       @port = Integer(service.addresses.grep(/tcp/).first[/\d+\z/])
       sleep 0.2 until ready?
       measure(report, service.pid)
@@ -169,6 +169,6 @@ class ConsoleBench
 end
 
 report = Report.new('Console')
-Scratch.make('console') { |folder| ConsoleBench.new(folder).run(report) }
+Dir.mktmpdir('console') { |folder| ConsoleBench.new(folder).run(report) }
 gems = %w[roda tilt erubi puma sqlite3].to_h { |name| [name, Gem::Specification.find_by_name(name).version.to_s] }
 report.print('console', Versions.own.merge(gems))

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
+require 'tmpdir'
 require_relative 'support/contest'
-require_relative '../spec/support/scratch'
 require_relative '../spec/support/key_file'
 
 # How much longer do calls take on an encrypted backend? Two stores hold the same documents, one of them encrypted, in
@@ -83,7 +83,7 @@ end
 report = Report.new('Encryption at rest')
 Dir.mktmpdir('encryption') do |folder|
   bench = EncryptionAtRest.new(folder, report)
-  Scratch.make('encryption') do |root|
+  Dir.mktmpdir('encryption') do |root|
     files = %w[plain encrypted].map do |name|
       { 'type' => 'file', 'id' => name, 'root_path' => File.join(root, name) }
     end

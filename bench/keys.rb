@@ -4,7 +4,6 @@ require 'fileutils'
 require 'tmpdir'
 require 'yaml'
 require_relative '../spec/support/puppet_command'
-require_relative '../spec/support/scratch'
 require_relative 'support/contest'
 
 # How much longer does a run of Puppet take for keys as resources? `puppet apply` of 10,000 unchanged simpkv_key in a
@@ -150,7 +149,7 @@ end
 
 report = Report.new('Keys as resources')
 Dir.mktmpdir('keys') do |folder|
-  Scratch.make('keys') do |root|
+  Dir.mktmpdir('keys') do |root|
     Contest::OpenLDAP.run(limits: true, durable: true) do |slapd|
       backend = slapd.options('id' => Contest::ID)
       places = { 'files' => { 'type' => 'file', 'id' => Contest::ID, 'root_path' => File.join(root, 'files') },

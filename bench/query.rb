@@ -2,8 +2,8 @@
 
 require 'json'
 require 'net/http'
+require 'tmpdir'
 require_relative '../spec/support/puppetdb'
-require_relative '../spec/support/scratch'
 require_relative '../spec/support/service'
 require_relative 'support/memory'
 require_relative 'support/query_nodes'
@@ -73,7 +73,7 @@ class QueryBench
   def serve(size, report)
     @nodes.delete_index
     began = now
-    Service.run(@nodes.options, '--bind', 'tcp://127.0.0.1:0') do |service|
+    Service.run(@nodes.options, '--bind', 'tcp://127.0.0.1:0', preloaded: false) do |service|
       uri = "http://127.0.0.1:#{service.addresses.grep(/tcp/).first[/\d+\z/]}"
       wait_for(uri, 'nodes[count()] { }', size)
       report.at_most("seconds until the index of #{size} nodes is built", 60, now - began)
@@ -180,7 +180,7 @@ class QueryBench
 end
 
 report = Report.new('Queries')
-Scratch.make('query') do |folder|
+Dir.mktmpdir('query') do |folder|
   next QueryBench.new(folder, nil).run(report) if SideBySide::QUICK
 
   PuppetDB.run(java: QueryBench::JAVA) { |puppetdb| QueryBench.new(folder, puppetdb).run(report) }

@@ -2,9 +2,9 @@
 
 require 'puppet'
 require 'puppet/test/test_helper'
+require 'tmpdir'
 require_relative 'support/contest'
 require_relative '../spec/support/puppet_world'
-require_relative '../spec/support/scratch'
 
 # How much longer do calls take for keys that expire, and for keys with a history? The keys are in files, so that the
 # calls take little else. The calls are those of the adapter, without Puppet's dispatch of functions.
@@ -67,7 +67,7 @@ end
 
 report = Report.new('Expiry and history')
 %i[initialize before_all_tests before_each_test].each { |step| Puppet::Test::TestHelper.public_send(step) }
-Scratch.make('rotation') do |root|
+Dir.mktmpdir('rotation') do |root|
   backend = { 'type' => 'file', 'id' => 'bench', 'root_path' => File.join(root, 'keys') }
   world = PuppetWorld.new(hiera: { 'backends' => { 'default' => backend } })
   world.inside { |_compiler| Rotation.new(world.adapter, backend, report).run }

@@ -37,7 +37,7 @@ class ServiceRequests
 
   # @param report [Report]
   def run(report)
-    Service.run(@options, '--bind', 'tcp://127.0.0.1:0', '--local-write') do |service|
+    Service.run(@options, '--bind', 'tcp://127.0.0.1:0', '--local-write', preloaded: false) do |service|
       with_static do |port|
         service_port = Integer(service.addresses.grep(/tcp/).first[/\d+\z/])
         rows = report.add(compare(service, service_port, port))
@@ -64,9 +64,9 @@ class ServiceRequests
   end
 
   def command(configuration)
-    command = [RbConfig.ruby, File.expand_path('../exe/simpkv', __dir__), 'get', 'app1/key', '-o', 'json']
     lambda do
-      out, status = Open3.capture2({ 'SIMPKV_CONFIG' => configuration }, *command)
+      out, status = Open3.capture2({ 'SIMPKV_CONFIG' => configuration }, *Unbundled::COMMAND, 'get', 'app1/key', '-o',
+                                   'json')
       status.success? ? out : raise('simpkv get failed')
     end
   end

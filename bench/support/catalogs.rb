@@ -20,7 +20,7 @@ class Catalogs
   def initialize(contest, folder)
     @contest = contest
     @folder = folder
-    @server = PuppetServer.new(max_active_instances: 1)
+    @server = PuppetServer.new(java: PuppetServer.site_java, max_active_instances: 1)
   end
 
   # @param name [String] of the environment, whose keys are in the folder

@@ -3,7 +3,6 @@
 require 'tmpdir'
 require 'yaml'
 require_relative '../../spec/support/puppetdb'
-require_relative '../../spec/support/scratch'
 require_relative 'contest'
 require 'simpkv/estate'
 require_relative 'estate_data'
@@ -11,15 +10,6 @@ require_relative 'estate_data'
 # The stores of the benchmark of the estate, each with the same nodes: files, slapd and 389-DS; in a quick run, files
 # and slapd. They flush their writes to the disk, and so does PuppetDB.
 class EstatePlaces
-  # OpenLDAP that flushes its writes.
-  class OpenLDAP < Contest::OpenLDAP
-    private
-
-    def configuration
-      super.sub(/^dbnosync\n/, '')
-    end
-  end
-
   # 389-DS with the allocator that its package's unit preloads, an entry cache that holds all documents, and a database
   # cache below the default: docs/performance.md.
   class DS389 < Contest::DS389
@@ -54,7 +44,7 @@ class EstatePlaces
   # @yieldparam places [Array<Place>]
   def self.run
     Dir.mktmpdir('estate') do |folder|
-      OpenLDAP.run(limits: true, durable: true) do |slapd|
+      Contest::OpenLDAP.run(limits: true, durable: true) do |slapd|
         next yield(new(folder, 'slapd' => slapd).places) if EstateData::QUICK
 
         DS389.run(limits: true, durable: true) { |ds389| yield new(folder, 'slapd' => slapd, '389-DS' => ds389).places }
@@ -109,7 +99,7 @@ class EstatePlaces
   #
   # @return [Hash{String => String}] all documents
   def fill_files
-    Scratch.make('estate') do |root|
+    Dir.mktmpdir('estate') do |root|
       store = Simpkv::Store.open('file', 'root_path' => root)
       estate = Simpkv::Estate.new({ 'backends' => { 'default' => files } }) { store }
       estate.make

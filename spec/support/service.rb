@@ -29,11 +29,12 @@ class Service
   # @param arguments [Array<String>] of the command
   # @param env [Hash{String => String}]
   # @param errors [String] the file that receives standard error
-  def initialize(options, *arguments, env: {}, errors: nil)
+  # @param preloaded [Boolean] whether it is a fork of a process that has loaded it, and shares the memory of that one
+  def initialize(options, *arguments, env: {}, errors: nil, preloaded: true)
     @folder = Dir.mktmpdir('service')
     @arguments = arguments
     @errors = errors || log_file
-    @env = Unbundled::VARIABLES.merge(env) if env.any?
+    @env = Unbundled::VARIABLES.merge(env) if env.any? || !preloaded
     configure(options)
   end
 

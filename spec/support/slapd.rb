@@ -109,7 +109,7 @@ class Slapd < DirectoryServer
       rootpw "#{PASSWORD}"
       directory #{File.join(@folder, 'data')}
       maxsize 1073741824
-      dbnosync
+      #{'dbnosync' unless @durable}
       #{"idletimeout #{@idle}" if @idle}
       #{@rules.chomp}
       access to dn.subtree="#{BASE_DN}" by dn.exact="#{USER_DN}" #{@access}#{reader} by * none
