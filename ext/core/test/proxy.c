@@ -74,24 +74,33 @@ static unsigned char response_tag(unsigned char tag)
     return tag == PROXY_SEARCH ? 0x65 : tag == PROXY_DELETE ? 0x6b : (unsigned char)(tag + 1);
 }
 
-static bool respond(const proxy_link *l, const request *r, int code)
+/* Sends a message with that content, of less than 100 bytes. */
+static bool say(const proxy_link *l, const request *r, const void *content, size_t len)
 {
-    unsigned char bytes[32] = {0x30, (unsigned char)(2 + r->id_len + 9), 0x02, r->id_len};
-    const unsigned char result[] = {response_tag(r->tag), 7, 0x0a, 1, (unsigned char)code, 4, 0, 4, 0};
+    unsigned char bytes[128] = {0x30, (unsigned char)(2 + r->id_len + len), 0x02, r->id_len};
 
     memcpy(bytes + 4, r->id, r->id_len);
-    memcpy(bytes + 4 + r->id_len, result, sizeof result);
-    return send_all(l->client, bytes, 4u + r->id_len + sizeof result);
+    memcpy(bytes + 4 + r->id_len, content, len);
+    return send_all(l->client, bytes, 4u + r->id_len + len);
+}
+
+static bool respond(const proxy_link *l, const request *r, int code)
+{
+    const unsigned char result[] = {response_tag(r->tag), 7, 0x0a, 1, (unsigned char)code, 4, 0, 4, 0};
+
+    return say(l, r, result, sizeof result);
 }
 
 static bool say_something(const proxy_link *l, const request *r)
 {
-    unsigned char bytes[32] = {0x30, (unsigned char)(2 + r->id_len + 2), 0x02, r->id_len};
-    static const unsigned char nothing[] = {0x79, 0};
+    return say(l, r, "\x79", 2);
+}
 
-    memcpy(bytes + 4, r->id, r->id_len);
-    memcpy(bytes + 4 + r->id_len, nothing, sizeof nothing);
-    return send_all(l->client, bytes, 4u + r->id_len + sizeof nothing);
+static bool say_entry(const proxy_link *l, const request *r)
+{
+    static const char entry[] = "\x64\x10\x04\x0csimpkvKey=ab\x30";
+
+    return say(l, r, entry, sizeof entry);
 }
 
 /* The request outlives its connection. The server sees the end of the connection after it has responded. */
@@ -135,6 +144,8 @@ static bool spoil(proxy_link *l, const request *r, const unsigned char *bytes, s
     switch (fault) {
     case PROXY_RESPOND:
         return respond(l, r, code);
+    case PROXY_ENTRY:
+        return say_entry(l, r) && respond(l, r, code);
     case PROXY_INTERMEDIATE:
         return say_something(l, r) && send_all(l->server, bytes, len);
     case PROXY_HOLD_REQUEST:

@@ -20,6 +20,7 @@ typedef enum proxy_fault {
     PROXY_HOLD_REQUEST,  /* the server gets the request `code` milliseconds late */
     PROXY_HOLD_RESPONSE, /* the response comes `code` milliseconds late, unless the client leaves before */
     PROXY_RESPOND,       /* the proxy responds to the request with `code` */
+    PROXY_ENTRY,         /* the proxy responds to a search with an entry, and then with `code` */
     PROXY_INTERMEDIATE   /* an intermediate response (RFC 4511, 4.13) precedes the response */
 } proxy_fault;
 

@@ -3,6 +3,7 @@
 #define SKV_LDAP_CALL_H
 
 #include "name/dn.h"
+#include "name/key.h"
 #include "net/pool.h"
 #include "store/store.h"
 
@@ -17,7 +18,8 @@ typedef struct skv_ldap_store {
     atomic_bool wrote;        /* reads go to `writes` after a write */
     atomic_bool sees_base;    /* the base DN was read: the identity is not limited to folders below it */
     skv_pool_limits limits;
-    int layout, retries, page_size;
+    int layout, retries;
+    atomic_int page_size; /* lower than the option if a server takes smaller pages only */
     bool strict_paths, fold_case;
     int base_depth;    /* the number of RDNs of base_dn */
     char *base_dn;     /* owned, like the strings below */
@@ -146,6 +148,9 @@ skv_deadline *skv_ldap_round_trip(skv_ldap_call *call);
 
 /* ldap/fail.c. Fails the reply for a response of the server or of libldap, and notes if the call may be tried again. */
 skv_status skv_ldap_fail(skv_ldap_call *call, const skv_ldap_response *response);
+
+/* Quotes the server's own text of a response, ": <text>", or returns an empty text. */
+skv_quote skv_ldap_text_of(const skv_ldap_response *response);
 
 /* Fails the reply with "<what> '<key>'<failed>: <why>", and the server of the connection, if any. */
 skv_status skv_ldap_refuse(skv_ldap_call *call, skv_status status, const char *why);

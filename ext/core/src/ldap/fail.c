@@ -1,5 +1,4 @@
 #include "ldap/entry.h"
-#include "name/key.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -101,14 +100,17 @@ static skv_status fail_libldap_error(skv_ldap_call *call, skv_ldap_code code)
     }
 }
 
-/* Quotes a server's text, without the newline that 389-DS appends. */
-static skv_quote quote_without_newline(const char *text)
+/* 389-DS appends a newline. */
+skv_quote skv_ldap_text_of(const skv_ldap_response *response)
 {
-    size_t len = strlen(text);
+    size_t len = response->text ? strlen(response->text) : 0;
+    skv_quote text = {""};
 
-    while (len > 0 && text[len - 1] == '\n')
+    while (len > 0 && response->text[len - 1] == '\n')
         len--;
-    return skv_quoted(text, len);
+    if (len > 0)
+        snprintf(text.text, sizeof text.text, ": %.500s", skv_quoted(response->text, len).text);
+    return text;
 }
 
 /* A replica refers writes to its supplier. A referral may as well be an entry that somebody else has put into the tree,
@@ -121,7 +123,7 @@ static skv_status fail_with_referral(skv_ldap_call *call, const skv_ldap_respons
              "%s '%s'%s: %s refers to '%s'. Do not follow that unseen: only if you know that server as the one "
              "whose replica this is, name it in 'write_uri'; otherwise somebody has put a referral among the "
              "keys, which 'simpkv doctor' names",
-             call->what, call->name, call->failed, skv_ldap_server(call), quote_without_newline(to).text);
+             call->what, call->name, call->failed, skv_ldap_server(call), skv_quoted(to, strlen(to)).text);
     return skv_reply_set_fault(call->reply, SKV_FAULT_REFERRAL);
 }
 
@@ -216,7 +218,7 @@ static void note_retry(skv_ldap_call *call, skv_ldap_code code)
 
 skv_status skv_ldap_fail(skv_ldap_call *call, const skv_ldap_response *response)
 {
-    const char *text = response->text && response->text[0] ? response->text : NULL, *advice = "";
+    const char *advice = "";
     skv_status status = SKV_UNAVAILABLE;
     skv_fault fault = SKV_FAULT_NONE;
 
@@ -239,10 +241,9 @@ skv_status skv_ldap_fail(skv_ldap_call *call, const skv_ldap_response *response)
     if (!skv_conn_features(call->conn)->is_389ds && strcmp(advice, ADVICE_HALF_DELETED) == 0)
         advice = "";
     note_retry(call, response->code);
-    skv_fail(call->reply, status, "%s '%s'%s: %s answered %d to '%s', %s%s%s%s%s%s", call->what, call->name,
-             call->failed, skv_ldap_server(call), response->code, call->store->identity,
-             ldap_err2string(response->code), text ? ": " : "", text ? quote_without_newline(text).text : "", advice,
-             strcmp(advice, ADVICE_SCHEMA) == 0 ? schema_file_for(call) : "",
+    skv_fail(call->reply, status, "%s '%s'%s: %s answered %d to '%s', %s%s%s%s%s", call->what, call->name, call->failed,
+             skv_ldap_server(call), response->code, call->store->identity, ldap_err2string(response->code),
+             skv_ldap_text_of(response).text, advice, strcmp(advice, ADVICE_SCHEMA) == 0 ? schema_file_for(call) : "",
              strcmp(advice, ADVICE_RIGHTS) == 0 ? role_advice(call).text : "");
     return skv_reply_set_fault(call->reply, fault);
 }

@@ -4,22 +4,27 @@
 
 #include <string.h>
 
+/* A server that refuses a page is asked for smaller ones, each a fourth of the former, so many times. */
+#define SMALLER_PAGES 4
+
 /* Requests a page. slapd examines all entries of a folder for each page, so the whole folder is requested first, with a
  * limit of one page. */
 static skv_ldap_code request_page(skv_ldap_call *call, skv_ldap_search_state *search)
 {
     const skv_features *features = skv_conn_features(call->conn);
-    int page_size = call->store->page_size, limit = LDAP_NO_LIMIT;
+    int limit = LDAP_NO_LIMIT;
     skv_ldap_code error;
     LDAPControl *control = NULL;
 
     search->in_pages |= features->is_389ds;
+    if (!search->page_size)
+        search->page_size = call->store->page_size;
     if (features->paging && search->in_pages) {
-        error = ldap_create_page_control(skv_conn_handle(call->conn), page_size, &search->cookie, 1, &control);
+        error = ldap_create_page_control(skv_conn_handle(call->conn), search->page_size, &search->cookie, 1, &control);
         if (error != LDAP_SUCCESS)
             return error;
     } else if (features->paging) {
-        limit = page_size;
+        limit = search->page_size;
     }
     error = skv_ldap_search(call, search->dn, search->scope, search->filter, search->attributes, control, limit,
                             &search->id);
@@ -70,6 +75,14 @@ static bool is_whole_request(const skv_ldap_call *call, const skv_ldap_search_st
     return skv_conn_features(call->conn)->paging && !search->in_pages;
 }
 
+/* The entries may have been deleted meanwhile. But a list without those that are left would be no list. */
+static void note_partial_results(skv_ldap_call *call, const skv_ldap_search_state *search, skv_ldap_response *response)
+{
+    if (response->code == LDAP_NO_SUCH_OBJECT &&
+        (search->has_entries || ldap_first_entry(skv_conn_handle(call->conn), search->page)))
+        response->code = LDAP_PARTIAL_RESULTS;
+}
+
 /* Ends a page, and requests the next one, which the server prepares while the caller reads this one. */
 static skv_ldap_code finish_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_response *response)
 {
@@ -78,6 +91,7 @@ static skv_ldap_code finish_page(skv_ldap_call *call, skv_ldap_search_state *sea
     skv_ldap_parse(call, response);
     response->message = NULL;
     read_page_cookie(call, search, response);
+    note_partial_results(call, search, response);
     if (response->code != LDAP_SUCCESS) {
         wipe_page(call, search);
         return response->code;
@@ -104,6 +118,23 @@ static skv_ldap_code receive_messages(skv_ldap_call *call, skv_ldap_search_state
                                                                          : LDAP_SUCCESS;
 }
 
+/* OpenLDAP refuses a page that is larger than its limit `size.pr` with adminLimitExceeded, and so a folder above its
+ * limit `size.unchecked`. Asks for smaller pages. The store keeps the size that was taken. */
+static skv_ldap_code receive_smaller_pages(skv_ldap_call *call, skv_ldap_search_state *search,
+                                           skv_ldap_response *response)
+{
+    int former = search->page_size;
+
+    for (int i = 0; i < SMALLER_PAGES && search->page_size > 1 && response->code == LDAP_ADMINLIMIT_EXCEEDED; i++) {
+        search->page_size = search->page_size / 4 ? search->page_size / 4 : 1;
+        skv_ldap_response_free(response);
+        receive_messages(call, search, response);
+    }
+    if (response->code == LDAP_SUCCESS && search->page_size < former)
+        call->store->page_size = search->page_size;
+    return response->code;
+}
+
 /* Receives messages. If the folder has more than a page, or more than the server returns at once, starts again in
  * pages. */
 static skv_ldap_code receive_or_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_response *response)
@@ -115,7 +146,9 @@ static skv_ldap_code receive_or_page(skv_ldap_call *call, skv_ldap_search_state 
         search->in_pages = true;
         code = receive_messages(call, search, response);
     }
-    return code;
+    if (code != LDAP_ADMINLIMIT_EXCEEDED || search->has_entries || skv_conn_features(call->conn)->is_389ds)
+        return code;
+    return receive_smaller_pages(call, search, response);
 }
 
 /* A part of the folder is on another server. */
@@ -143,6 +176,7 @@ skv_ldap_code skv_ldap_search_next(skv_ldap_call *call, skv_ldap_search_state *s
         search->next = ldap_next_message(skv_conn_handle(call->conn), message);
         switch (ldap_msgtype(message)) {
         case LDAP_RES_SEARCH_ENTRY:
+            search->has_entries = true;
             *entry = message;
             return LDAP_SUCCESS;
         case LDAP_RES_SEARCH_REFERENCE:
@@ -173,6 +207,7 @@ void skv_ldap_search_end(skv_ldap_call *call, skv_ldap_search_state *search)
 
 skv_status skv_ldap_search_failed(skv_ldap_call *call, const skv_ldap_response *response)
 {
+    bool is_389ds = skv_conn_features(call->conn)->is_389ds;
     const char *limit, *slapd, *ds389;
 
     switch (response->code) {
@@ -183,21 +218,27 @@ skv_status skv_ldap_search_failed(skv_ldap_call *call, const skv_ldap_response *
         break;
     case LDAP_SIZELIMIT_EXCEEDED:
         limit = "size limit (sizeLimitExceeded, 4)";
-        slapd = "size=unlimited size.prtotal=unlimited";
+        slapd = "size=unlimited size.pr=unlimited size.prtotal=unlimited";
         ds389 = "nsSizeLimit and nsPagedSizeLimit";
         break;
     case LDAP_ADMINLIMIT_EXCEEDED:
-        limit = "look-through limit (adminLimitExceeded, 11)";
-        slapd = "size.unchecked=unlimited size.prtotal=unlimited";
+        limit =
+            is_389ds ? "look-through limit (adminLimitExceeded, 11)" : "administrative limit (adminLimitExceeded, 11)";
+        slapd = "size.unchecked=unlimited size.pr=unlimited size.prtotal=unlimited";
         ds389 = "nsLookThroughLimit and nsPagedLookThroughLimit";
         break;
+    case LDAP_PARTIAL_RESULTS:
+        return skv_ldap_refuse(
+            call, SKV_UNAVAILABLE,
+            "the server sent some of its entries, and then answered that it does not exist "
+            "(noSuchObject, 32): it has been deleted meanwhile, or the server is at fault; try again");
     default:
         return skv_ldap_fail(call, response);
     }
     return skv_fail(call->reply, SKV_TOO_LARGE,
-                    "%s '%s'%s: %s stopped at its %s for '%s'. Lift it for that identity: on slapd with 'limits "
+                    "%s '%s'%s: %s stopped at its %s for '%s'%s. Lift it for that identity: on slapd with 'limits "
                     "dn.exact=\"%s\" %s' (schema/openldap/limits.conf), on 389-DS with the attributes %s of its entry "
                     "(schema/389ds/limits.ldif)",
                     call->what, call->name, call->failed, skv_ldap_server(call), limit, call->store->identity,
-                    call->store->identity, slapd, ds389);
+                    skv_ldap_text_of(response).text, call->store->identity, slapd, ds389);
 }

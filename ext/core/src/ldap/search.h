@@ -13,19 +13,23 @@ typedef struct skv_ldap_search_state {
     LDAPMessage *page, *next; /* received messages: all of a page, or one; owned. The next one to read. */
     struct berval cookie;     /* owned: the start of the next page */
     bool in_pages, requested, last, over;
-    int id; /* of the request */
+    bool has_entries; /* the server has sent one */
+    int page_size;    /* 0 before the first request */
+    int id;           /* of the request */
 } skv_ldap_search_state;
 
 /*
  * Reads the next entry. Returns LDAP_SUCCESS with *entry set, which is valid until the next call, or set to NULL at the
  * end of a page: search->over tells if it was the last one. The next page is requested when the first entry of a page
  * is read. After another code, the response, which the caller frees, describes the failure, and
- * skv_ldap_search_failed() fails the reply. The limits of each round trip are the call's.
+ * skv_ldap_search_failed() fails the reply. LDAP_NO_SUCH_OBJECT comes before any entry; behind one, it becomes
+ * LDAP_PARTIAL_RESULTS. The limits of each round trip are the call's.
  */
 skv_ldap_code skv_ldap_search_next(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_response *response,
                                    LDAPMessage **entry);
 
-/* Fails the reply as skv_ldap_fail() does. For a limit of the server: TOO_LARGE, with the setting that lifts it. */
+/* Fails the reply as skv_ldap_fail() does. For a limit of the server: TOO_LARGE, with the server's text and the
+ * settings that lift it. */
 skv_status skv_ldap_search_failed(skv_ldap_call *call, const skv_ldap_response *response);
 
 /* Wipes and frees the messages. Invalidates the connection if more entries are to come. */

@@ -86,6 +86,8 @@ static skv_status enumerate_tree(tree_call *tree)
             add_enumerated_name(tree, entry);
         else if (response.code == LDAP_NO_SUCH_OBJECT)
             search.over = true;
+        else if (response.code == LDAP_PARTIAL_RESULTS)
+            search.over = tree->others_added = true; /* another round looks for what is left */
         else if (response.code != LDAP_SUCCESS)
             skv_ldap_search_failed(call, &response);
         skv_ldap_response_free(&response);

@@ -310,6 +310,30 @@ static void an_incomplete_tree_is_an_error(void)
     CHECK_HAS(skv_reply_message(reply), "size.prtotal");
 }
 
+/* The refusal of a large page used to be taken for a limit of the whole. */
+static void smaller_pages_are_requested_if_the_server_takes_no_larger_ones(void)
+{
+    char key[64];
+
+    for (int i = 0; i < 250; i++) {
+        snprintf(key, sizeof key, "globals/pages/k%d", i);
+        put(key, D1);
+    }
+    for (int i = 0; i < 2; i++) {
+        CHECK(count_of(open_tree("globals/pages", 0)) == 250);
+        CHECK(count_of(skv_list_open(store, "globals/pages", strlen("globals/pages"), LONG_MS, NULL, reply)) == 250);
+    }
+    CHECK(deletetree("globals/pages") == SKV_OK);
+}
+
+static void a_limit_of_the_whole_is_an_error_with_the_words_of_the_server(void)
+{
+    an_incomplete_tree_is_an_error();
+    CHECK_HAS(skv_reply_message(reply), "administrative limit (adminLimitExceeded, 11)");
+    CHECK_HAS(skv_reply_message(reply), ": pagedResults control not allowed. Lift it");
+    CHECK_HAS(skv_reply_message(reply), "size.pr=unlimited");
+}
+
 int main(void)
 {
     static const char *const plain[] = {"id=plain", "page_size=100", NULL};
@@ -327,6 +351,10 @@ int main(void)
     run_ldap_tests(DIRECTORY_HEX, hidden, false, hex, keys_below_a_hidden_folder_are_errors_in_the_hex_layout);
     run_ldap_tests(DIRECTORY_PLAIN, unread, false, plain, names_need_no_document);
     run_ldap_tests(DIRECTORY_PLAIN, "sizelimit 20", false, plain, an_incomplete_tree_is_an_error);
+    run_ldap_tests(DIRECTORY_PLAIN, "limits * size=unlimited size.pr=10 size.prtotal=unlimited", false, plain,
+                   smaller_pages_are_requested_if_the_server_takes_no_larger_ones);
+    run_ldap_tests(DIRECTORY_PLAIN, "limits * size.soft=20 size.prtotal=disabled", false, plain,
+                   a_limit_of_the_whole_is_an_error_with_the_words_of_the_server);
     skv_reply_free(reply);
     return check_summary("store_ldap_trees");
 }
