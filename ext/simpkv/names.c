@@ -1,4 +1,4 @@
-/* Simpkv::Native: keys, distinguished names, numbers and statistics: the calls that never wait. */
+/* Simpkv::Native: keys, distinguished names, URIs, numbers and statistics: the calls that never wait. */
 #include "convert.h"
 
 static VALUE check_key(VALUE self, VALUE key, VALUE upper)
@@ -70,6 +70,16 @@ static VALUE make_dn(VALUE self, VALUE layout, VALUE kind, VALUE base_dn, VALUE 
     return skv_rb_take_data(reply);
 }
 
+static VALUE normalise_uris(VALUE self, VALUE uris)
+{
+    skv_reply *reply;
+
+    StringValue(uris);
+    reply = skv_rb_reply_new();
+    skv_ldap_uris(SKV_RB_BYTES(uris), reply);
+    return skv_rb_take_data(reply);
+}
+
 static VALUE format_float(VALUE self, VALUE number)
 {
     char text[SKV_DOUBLE_MAX];
@@ -106,6 +116,7 @@ void skv_rb_init_names(VALUE native)
     rb_define_singleton_method(native, "key_check", check_key, 2);
     rb_define_singleton_method(native, "key_join", join_key, 2);
     rb_define_singleton_method(native, "dn_from_path", make_dn, 5);
+    rb_define_singleton_method(native, "ldap_uris", normalise_uris, 1);
     rb_define_singleton_method(native, "format_double", format_float, 1);
     rb_define_singleton_method(native, "document_same?", compare_documents, 2);
     rb_define_singleton_method(native, "stats", pool_statistics, 0);

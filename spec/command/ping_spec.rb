@@ -88,13 +88,18 @@ RSpec.describe 'simpkv ping and stats of a directory with TLS' do
 
   let(:directory) { Slapd.new(tls: true) }
   let(:backends) do
-    { 'default' => directory.options('type' => 'ldap', 'id' => 'x', 'ldap_uri' => directory.tls_uri,
+    { 'default' => directory.options('type' => 'ldap', 'id' => 'x', 'ldap_uri' => respelt(directory.tls_uri),
                                      'tls_cacert' => directory.certificates.cacert) }
   end
 
   before { directory.start }
 
   after { directory.stop }
+
+  # @return [String] the URI in a form that differs as text, as one without a port does
+  def respelt(uri)
+    "#{uri.sub('ldaps', 'LDAPS')}/"
+  end
 
   # stats printed a number of seconds.
   it 'print the time at which its certificate ends' do
@@ -104,6 +109,19 @@ RSpec.describe 'simpkv ping and stats of a directory with TLS' do
     json = JSON.parse(simpkv!('stats', '-o', 'json', process: true))
     expect(json.dig('pools', 0, 'servers', 0, 'tls', 'certificate_ends')).to eq(ends)
   end
+
+  # There were no days: the statistics spell the server in another way. Nor did ping say how it was encrypted.
+  it 'alert before the certificate ends of a server in another spelling' do
+    backends['default']['write_uri'] = directory.tls_uri
+    outcome = simpkv('status', '--parts', 'servers', '-o', 'json', '--certificate-critical', '9999d', process: true)
+    status = JSON.parse(outcome.out)
+    expect(status.dig('servers', 'servers')).to match([include('uri' => directory.tls_uri, 'writes' => true,
+                                                               'certificate_days' => be >= 0)])
+    expect(status['alerts']).to include(include('text' => /certificate of the server #{directory.tls_uri} expires in/))
+    servers = JSON.parse(simpkv!('ping', '-o', 'json', process: true))['servers']
+    expect(servers).to match([include('server' => directory.tls_uri, 'encryption' => /\ATLS/)])
+  end
+
   # The encryption of the first server was 'none'.
   it 'does not know the encryption of a server that does not answer' do
     backends['default']['ldap_uri'] = "ldaps://127.0.0.1:1 #{directory.tls_uri}"

@@ -74,6 +74,13 @@ RSpec.describe 'simpkv::support::config::validate', type: :puppet_function do
     end
   end
 
+  # URIs were compared as text.
+  it 'accepts two backends of one type and id whose servers are spelt in two ways' do
+    ldap = { 'type' => 'ldap', 'id' => 'i', 'ldap_uri' => 'ldaps://ldap1.example.com' }
+    backends = { 'x' => ldap, 'y' => ldap.merge('ldap_uri' => ['LDAPS://LDAP1.example.com:636/']) }
+    is_expected.to run.with_params({ 'backend' => 'x', 'backends' => backends }, %w[file ldap])
+  end
+
   it 'accepts two backends of one type and id that are equal but for spelling' do
     backends = { 'x' => { 'type' => 'file', 'id' => 'i', 'lock_timeout_seconds' => nil },
                  'y' => { 'type' => 'file', 'id' => 'i', 'lock_timeout_seconds' => '5' } }

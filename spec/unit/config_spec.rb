@@ -129,7 +129,7 @@ RSpec.describe Simpkv::Config do
 
     it 'fills in defaults, and omits options without one' do
       expect(described_class.typed(ldap, 'b')).to eq(
-        'type' => 'ldap', 'id' => 'x', 'case_sensitive' => false, 'ldap_uri' => 'ldap://a',
+        'type' => 'ldap', 'id' => 'x', 'case_sensitive' => false, 'ldap_uri' => 'ldap://a:389',
         'base_dn' => 'ou=simpkv,o=puppet,dc=simp', 'admin_dn' => 'cn=Directory_Manager', 'layout' => 'plain',
         'fold_case' => false, 'strict_paths' => false, 'retries' => 1, 'connect_timeout_seconds' => 5,
         'operation_timeout_seconds' => 30, 'pool_size' => 8, 'pool_timeout_seconds' => 5, 'idle_timeout_seconds' => 60,
@@ -138,8 +138,10 @@ RSpec.describe Simpkv::Config do
     end
 
     {
-      'ldap_uri' => { 'ldap://a ldap://b' => 'ldap://a ldap://b', 'ldap://a,ldap://b' => 'ldap://a ldap://b',
-                      %w[ldap://a ldap://b] => 'ldap://a ldap://b', ' ldap://a , ' => 'ldap://a' },
+      'ldap_uri' => { 'ldap://a ldap://b' => 'ldap://a:389 ldap://b:389',
+                      'LDAP://A,ldap://b' => 'ldap://a:389 ldap://b:389',
+                      %w[ldap://a ldap://b/] => 'ldap://a:389 ldap://b:389', ' ldap://a , ' => 'ldap://a:389',
+                      %w[ldap://a ldap://b/x] => 'ldap://a ldap://b/x' },
       'retries' => { 0 => 0, '3' => 3, 100 => 100 },
       'enable_tls' => { 'true' => true, false => false },
       'pool_size' => { '16' => 16 },

@@ -130,15 +130,15 @@ RSpec.describe Simpkv::LdapAccess do
   describe '.command' do
     {
       { 'admin_pw_file' => '/pw' } =>
-        'ldapsearch -LLL -H ldap://a -x -D cn=Directory_Manager -y /pw -b ou=simpkv,o=puppet,dc=simp -s base 1.1',
+        'ldapsearch -LLL -H ldap://a:389 -x -D cn=Directory_Manager -y /pw -b ou=simpkv,o=puppet,dc=simp -s base 1.1',
       { 'ldap_uri' => 'ldapi://%2Frun%2Fldapi', 'base_dn' => 'dc=x', 'enable_tls' => true } =>
         'ldapsearch -LLL -H ldapi://%2Frun%2Fldapi -Q -Y EXTERNAL -b dc=x -s base 1.1',
       { 'ldap_uri' => %w[ldaps://a ldaps://b], 'admin_pw_file' => '/pw', 'base_dn' => 'dc=x', 'tls_cacert' => '/ca' } =>
-        "LDAPTLS_CACERT=/ca ldapsearch -LLL -H 'ldaps://a ldaps://b' -x -D cn=Directory_Manager -y /pw -b dc=x " \
-        '-s base 1.1',
+        "LDAPTLS_CACERT=/ca ldapsearch -LLL -H 'ldaps://a:636 ldaps://b:636' -x -D cn=Directory_Manager -y /pw " \
+        '-b dc=x -s base 1.1',
       { 'admin_pw_file' => '/pw', 'enable_tls' => true, 'tls_cacert' => '/ca', 'tls_cert' => '/c', 'tls_key' => '/k',
         'base_dn' => 'dc=x' } =>
-        'LDAPTLS_CACERT=/ca LDAPTLS_CERT=/c LDAPTLS_KEY=/k ldapsearch -LLL -ZZ -H ldap://a -x ' \
+        'LDAPTLS_CACERT=/ca LDAPTLS_CERT=/c LDAPTLS_KEY=/k ldapsearch -LLL -ZZ -H ldap://a:389 -x ' \
         '-D cn=Directory_Manager -y /pw -b dc=x -s base 1.1'
     }.each do |more, expected|
       it "reads the base entry: #{more}" do

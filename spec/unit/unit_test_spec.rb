@@ -91,13 +91,21 @@ RSpec.describe Simpkv::UnitTest do
     end
 
     it 'refuses any other server, also beside accepted ones' do
-      ['ldaps://ldap1.example.com', 'ldap://localhost', 'ldap://localhost:389', 'ldaps://[::1]:636/', 'ldapi:///',
+      ['ldaps://ldap1.example.com:636', 'ldap://localhost:389', 'ldaps://[::1]:636', 'ldapi:///',
        'ldapi://%2Frun%2Fslapd%2Fldapi', 'ldap://localhost.example.com:10389', 'ldap://127.0.0.1:3890@example.com',
        'ldap://192.0.2.1:10389'].each do |uri|
         own = 'ldap://localhost:10389'
         expect { described_class.redirect(ldap(uri)) }.to refused(uri)
         expect { described_class.redirect(ldap(own, uri)) }.to refused(uri)
         expect { described_class.redirect(ldap([own, uri])) }.to refused(uri)
+      end
+    end
+
+    # The port 0389 was none of the host's own server.
+    it 'refuses a server of production in any spelling' do
+      { 'ldap://localhost' => 'ldap://localhost:389', 'ldap://localhost:0389' => 'ldap://localhost:389',
+        'LDAPS://[0:0::1]/' => 'ldaps://[::1]:636' }.each do |uri, named|
+        expect { described_class.redirect(ldap(uri)) }.to refused(named)
       end
     end
 

@@ -143,6 +143,13 @@ SKV_API skv_status skv_key_check(const char *key, size_t key_len, int flags, skv
 SKV_API skv_status skv_key_join(const char *prefix, size_t prefix_len, const char *key, size_t key_len,
                                 skv_reply *reply);
 
+/* ---- Addresses of directory servers ----------------------------------------------------------------------------- */
+
+/* Writes the URIs of a list (separated by spaces or commas) in the form of skv_stats(): scheme, host, address of IPv6
+ * and path of a socket in one spelling, the port always there. The data are the URIs, separated by single spaces, each
+ * of them once. SKV_OK, SKV_INVALID ("Invalid 'ldap_uri' configuration: ..."). Thread-safe. */
+SKV_API skv_status skv_ldap_uris(const char *uris, size_t uris_len, skv_reply *reply);
+
 /* ---- Distinguished names ---------------------------------------------------------------------------------------- */
 
 #define SKV_LAYOUT_PLAIN 0 /* simpkvKey=k,ou=f,...: readable, ignores case */

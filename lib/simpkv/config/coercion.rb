@@ -126,13 +126,17 @@ module Simpkv
         nil
       end
 
-      # One String, the URIs separated by single spaces, so that a list and the same text are equal.
+      # One String, the URIs separated by single spaces, so that a list and the same text are equal. They have the form
+      # of the statistics and messages of the core, so that they can be compared as text. A malformed one is left to
+      # those who say what is wrong with it.
       def uris(value)
         list = value.is_a?(Array) ? value : [value]
         return unless list.all? { |uri| text(uri) }
 
-        words = list.join(' ').split(/[\s,]+/).reject(&:empty?)
-        words.join(' ') unless words.empty?
+        words = list.join(' ').split(/[\s,]+/).reject(&:empty?).join(' ')
+        words.empty? ? nil : Native.ldap_uris(words)
+      rescue InvalidError
+        words
       end
     end
   end

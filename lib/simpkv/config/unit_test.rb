@@ -9,8 +9,8 @@ module Simpkv
   # without the kit such as are visibly temporary, and never those of this machine or site (docs/adr/0074).
   module UnitTest
     # A server on this host that does not have the port of the host's own one.
-    OWN_SERVER = %r{\Aldaps?://(?:localhost|127(?:\.\d+){3}|\[::1\]):(?!(?:389|636)\b)\d+/?\z}i.freeze
-    OWN_SOCKET = %r{\Aldapi://(?<path>%2F[^/?]+)/?\z}i.freeze
+    OWN_SERVER = %r{\Aldaps?://(?:localhost|127(?:\.\d+){3}|\[::1\]):(?!(?:389|636)\b)\d+\z}.freeze
+    OWN_SOCKET = %r{\Aldapi://(?<path>%2F[^/?]+)\z}.freeze
     # Folders in which root may write, and can make nothing.
     VIRTUAL = %w[/proc/ /sys/].freeze
     private_constant :OWN_SERVER, :OWN_SOCKET, :VIRTUAL

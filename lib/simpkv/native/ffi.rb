@@ -94,6 +94,11 @@ module Simpkv
         Calls.reply(:data) { |r| Library.skv_dn_from_path(layout, kind, *arguments, r) }
       end
 
+      # @return [String] the URIs of a list in the form of the statistics, each of them once
+      def ldap_uris(uris)
+        Calls.reply(:data) { |r| Library.skv_ldap_uris(*Calls.bytes(uris), r) }
+      end
+
       def format_double(number)
         FFI::MemoryPointer.new(:char, DOUBLE_MAX) do |out|
           length = Library.skv_format_double(number, out)

@@ -3,6 +3,7 @@
 #include "base/hex.h"
 #include "name/key.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,16 @@ static const char *read_port(const char *text, size_t len, skv_uri *uri)
     return uri->port < 1 || uri->port > 65535 ? "its port is not between 1 and 65535" : NULL;
 }
 
+/* Spells an address of IPv6 in the one way of RFC 5952. Returns NULL, or the error. */
+static const char *normalise_address(skv_uri *uri)
+{
+    struct in6_addr address;
+
+    if (inet_pton(AF_INET6, uri->host, &address) != 1 || !inet_ntop(AF_INET6, &address, uri->host, sizeof uri->host))
+        return "it holds no address of IPv6 between its brackets";
+    return NULL;
+}
+
 static const char *read_host(const char *text, size_t len, skv_uri *uri)
 {
     bool bracket = len && text[0] == '[';
@@ -89,7 +100,9 @@ static const char *read_host(const char *text, size_t len, skv_uri *uri)
     if (bracket && (end == len || text[end++] != ']'))
         return "its address has no closing bracket";
     uri->port = schemes[uri->scheme].port;
-    wrong = read_port(text + end, len - end, uri);
+    wrong = bracket ? normalise_address(uri) : NULL;
+    if (!wrong)
+        wrong = read_port(text + end, len - end, uri);
     if (!wrong)
         snprintf(uri->text, sizeof uri->text, bracket ? "%s[%s]:%d" : "%s%s:%d", schemes[uri->scheme].prefix, uri->host,
                  uri->port);
@@ -118,6 +131,15 @@ static const char *read_uri(const char *text, size_t len, skv_uri *uri)
     return "it starts with none of ldap://, ldaps:// and ldapi://";
 }
 
+/* Keeps the URI at the end of the list, unless it names a server that is there already. */
+static void keep_last(skv_uris *uris)
+{
+    for (int i = 0; i < uris->count; i++)
+        if (strcmp(uris->uri[i].text, uris->uri[uris->count].text) == 0)
+            return;
+    uris->count++;
+}
+
 skv_status skv_uris_parse(const char *text, size_t len, skv_uris *out, skv_reply *reply)
 {
     out->count = 0;
@@ -138,9 +160,31 @@ skv_status skv_uris_parse(const char *text, size_t len, skv_uris *out, skv_reply
                             "Invalid 'ldap_uri' configuration: '%s': %s (expected ldap://host[:port], "
                             "ldaps://host[:port] or ldapi://percent-encoded-path)",
                             skv_quoted(text + i, end - i).text, wrong);
-        out->count++;
+        keep_last(out);
     }
     if (!out->count)
         return skv_fail(reply, SKV_INVALID, "Invalid 'ldap_uri' configuration: it holds no URI");
     return SKV_OK;
+}
+
+skv_status skv_ldap_uris(const char *uris, size_t uris_len, skv_reply *reply)
+{
+    skv_uris *parsed;
+
+    if (skv_reply_begin(reply) != SKV_OK)
+        return SKV_INVALID;
+    if (!uris)
+        return skv_fail(reply, SKV_INVALID, "a list of URIs is NULL");
+    parsed = skv_alloc(sizeof *parsed);
+    if (!parsed)
+        return skv_fail_memory(reply);
+    if (skv_uris_parse(uris, uris_len, parsed, reply) == SKV_OK) {
+        for (int i = 0; i < parsed->count; i++) {
+            skv_buf_put_string(&reply->data, i ? " " : "");
+            skv_buf_put_string(&reply->data, parsed->uri[i].text);
+        }
+        skv_reply_done(reply);
+    }
+    skv_free(parsed);
+    return reply->status;
 }

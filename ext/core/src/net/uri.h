@@ -23,9 +23,9 @@ typedef struct skv_uris {
     int count;
 } skv_uris;
 
-/* Parses URIs separated by spaces or commas. Fails with INVALID, "Invalid 'ldap_uri' configuration" and the wrong URI
- * if there is none, one too many, or one that is not ldap://host[:port], ldaps://host[:port] or
- * ldapi://percent-encoded-path, without DN or query. */
+/* Parses URIs separated by spaces or commas. Each server is in the list once. Fails with INVALID, "Invalid 'ldap_uri'
+ * configuration" and the wrong URI if there is none, one too many, or one that is not ldap://host[:port],
+ * ldaps://host[:port] or ldapi://percent-encoded-path, without DN or query. */
 skv_status skv_uris_parse(const char *text, size_t len, skv_uris *out, skv_reply *reply);
 
 #endif

@@ -1,6 +1,7 @@
 #include "check.h"
 #include "net/uri.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,20 +43,33 @@ static void a_list_is_separated_by_spaces_or_commas(void)
 
 static void a_list_of_none_or_too_many_is_refused(void)
 {
-    char many[256] = "";
+    char many[512] = "";
     skv_uris uris;
 
     skv_reply_reset(reply);
     CHECK(skv_uris_parse(" , ", 3, &uris, reply) == SKV_INVALID);
     CHECK_HAS(skv_reply_message(reply), "it holds no URI");
     for (int i = 0; i <= SKV_URIS_MAX; i++)
-        strcat(many, "ldap://a ");
+        snprintf(many + strlen(many), sizeof many - strlen(many), "ldap://a:%02d ", i + 1);
     skv_reply_reset(reply);
     CHECK(skv_uris_parse(many, strlen(many), &uris, reply) == SKV_INVALID);
     CHECK_HAS(skv_reply_message(reply), "more than 16 URIs");
     skv_reply_reset(reply);
-    CHECK(skv_uris_parse(many, strlen(many) - strlen("ldap://a "), &uris, reply) == SKV_OK);
+    CHECK(skv_uris_parse(many, strlen(many) - strlen("ldap://a:17 "), &uris, reply) == SKV_OK);
     CHECK(uris.count == SKV_URIS_MAX);
+}
+
+static void a_list_is_written_with_each_server_once(void)
+{
+    static const char text[] = "LDAPS://Ldap1.example.com, ldaps://ldap1.example.com:636/ ldapi://%2frun%2fldapi";
+
+    skv_reply_reset(reply);
+    CHECK(skv_ldap_uris(text, strlen(text), reply) == SKV_OK);
+    CHECK_STR(skv_reply_data(reply), "ldaps://ldap1.example.com:636 ldapi://%2Frun%2Fldapi");
+    CHECK(skv_ldap_uris("ldaps://a/dc=x", 14, reply) == SKV_INVALID);
+    CHECK_HAS(skv_reply_message(reply), "nothing else");
+    CHECK(skv_reply_size(reply) == 0);
+    CHECK(skv_ldap_uris(NULL, 0, reply) == SKV_INVALID);
 }
 
 int main(void)
@@ -64,6 +78,7 @@ int main(void)
     each_case("uris.tsv", a_uri_is_normalised_or_refused);
     a_list_is_separated_by_spaces_or_commas();
     a_list_of_none_or_too_many_is_refused();
+    a_list_is_written_with_each_server_once();
     skv_reply_free(reply);
     return check_summary("uri");
 }

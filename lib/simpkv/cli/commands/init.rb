@@ -19,8 +19,8 @@ module Simpkv
           creates it, it belongs to the user puppet, if that user exists. For a directory, it is the schema, the base
           entry and the entries above it, if they are missing. The bind DN of the backend seldom has the rights for
           this: choose another one with --as, --password-file and --uri. On OpenLDAP the schema goes into cn=config,
-          which often only root can change over ldapi:///: use --uri ldapi:/// --local. If a right is missing, the
-          command prints how to do the step by hand.
+          which often only root can change, over the server's socket: use --local, and --uri with the path of the
+          socket. If a right is missing, the command prints how to do the step by hand.
 
           In the backend of the estate, the command also creates the estate: a marker document in each of its folders,
           without which Puppet's termini do not use them. An estate of an earlier version gets the markers that it
@@ -36,7 +36,7 @@ module Simpkv
         EXAMPLES = {
           'simpkv init' => 'Files',
           "simpkv init --as 'cn=Directory Manager' --password-file dm.txt" => 'Schema and base entry, on 389-DS',
-          'simpkv init --uri ldapi:/// --local --only schema' => 'The schema, on OpenLDAP',
+          'simpkv init --uri ldapi://%2Frun%2Fslapd%2Fldapi --local --only schema' => 'The schema, on OpenLDAP',
           'simpkv init --as cn=admin,dc=simp --password-file admin.txt --only base' => 'The base entry',
           'simpkv init --only estate' => 'The estate',
           'simpkv init --only estate --unpin' => 'Begin to change the encryption of an estate'
