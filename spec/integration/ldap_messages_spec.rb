@@ -35,7 +35,8 @@ Directories.each_server do |server, tags|
     def fails_later(more, *fragments)
       expect(configure(more)).to eq(result: true, err_msg: nil)
       base_dn = more.fetch('base_dn', DirectoryServer::BASE_DN)
-      failing(plugin.get('globals/k'), /correct 'base_dn' \(#{base_dn}\)/, *fragments)
+      failing(plugin.get('globals/k'), /\APlugin could not access #{base_dn}: .*correct 'base_dn' \(#{base_dn}\)/,
+              *fragments)
     end
 
     def failing(answer, *fragments)
@@ -178,6 +179,23 @@ Directories.each_server do |server, tags|
       expect { world.call('simpkv::get', 'k', options) }.to raise_error(RuntimeError, unreachable)
       expect(world.call('simpkv::get', 'k', options.merge('softfail' => true))).to be_nil
       expect(world.warnings).to match([/Plugin could not access .*ldapsearch/])
+    end
+
+    # The text of simpkv 1.0.0 was lost, if the server does not tell whether the entry exists: "simpkv ldap/spec Error:
+    # Cannot read ...".
+    it 'fails each call with the whole message if there is no base entry' do
+      hide = directory.options('type' => 'ldap', 'base_dn' => 'ou=wrong,dc=simp')
+      absent = { 'backends' => { 'default' => hide } }
+      calls = { 'get' => ['k'], 'exists' => ['k'], 'delete' => ['k'], 'put' => ['k', 'secret', {}],
+                'list' => ['f'], 'deletetree' => ['f'], 'tree' => ['f'], 'get_or_create' => ['k', 'secret', {}] }
+      calls.each do |name, arguments|
+        text = "simpkv Error: Unable to construct 'ldap/spec': Plugin could not access ou=wrong,dc=simp: "
+        expect { world.call("simpkv::#{name}", *arguments, absent) }.to raise_error(RuntimeError) { |error|
+          expect(error.message).to match(/\Asimpkv Error for simpkv::#{name} with key(dir)?='.': #{text}/)
+          expect(error.message).to match(/no such entry.*'base_dn'.*\. To ask outside of Puppet: .*ldapsearch [^\n]*\z/)
+          expect(error.message).not_to include('secret')
+        }
+      end
     end
 
     # The server is not to blame: the message ended with a command that asks it.

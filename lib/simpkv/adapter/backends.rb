@@ -74,7 +74,7 @@ module Simpkv
         raise
       rescue Exception => e # rubocop:disable Lint/RescueException -- a plugin may raise anything
         # The plugin has seen no value yet, and its message may name an option.
-        raise PluginError, "simpkv Error: Unable to construct '#{name}': #{e.message}"
+        raise PluginError, ConfiguredBackend.unusable(name, e.message)
       end
 
       # @return [Store, Object] for a third-party plugin a {PluginBackend}

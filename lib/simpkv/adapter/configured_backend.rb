@@ -5,6 +5,12 @@ module Simpkv
     # A backend for one set of merged options: its plugin, its store, the paths of keys there, and the text of its
     # failures.
     class ConfiguredBackend
+      # @param name [String] `<type>/<id>`
+      # @return [String] the text of the error for a backend that cannot be used at all
+      def self.unusable(name, why)
+        "simpkv Error: Unable to construct '#{name}': #{why}"
+      end
+
       # @return [Object] the plugin
       attr_reader :plugin
 
@@ -104,8 +110,12 @@ module Simpkv
       def failure(exception)
         text = ExceptionText.of(exception)
         return Error.new(attributed(text)) unless exception.is_a?(Error)
+        return exception.reworded(attributed(text)) unless @native
 
-        exception.reworded(attributed(@native ? @plugin.explain(exception) : text))
+        why = @plugin.explain(exception)
+        # Only an operation finds out that there is no base entry: the identity of a role never sees one.
+        why = LdapAccess.unseen_base?(exception) ? self.class.unusable(@name, why) : attributed(why)
+        exception.reworded(why)
       end
 
       # @param why [String, Hash{Object => String}] a text, or several

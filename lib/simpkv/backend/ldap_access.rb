@@ -10,7 +10,9 @@ module Simpkv
     OF_ALL_TYPES = (Config::BACKEND.map(&:name) - %w[id]).freeze
     # Paths that a directory takes for one key only if they are the same.
     PLAIN = %r{\A[a-z0-9._:/-]*\z}.freeze
-    private_constant :URI, :TLS_FILES, :OF_ALL_TYPES, :PLAIN
+    # By the fault of an error, what the base entry is then: see {base}.
+    UNSEEN = { base_missing: :missing, hidden: :hidden }.freeze
+    private_constant :URI, :TLS_FILES, :OF_ALL_TYPES, :PLAIN, :UNSEEN
 
     # Why options cannot be used. For a file that does not exist or cannot be read, `option` names its option, and
     # `kind` is `:absent` or `:unreadable`; otherwise both are nil.
@@ -57,7 +59,13 @@ module Simpkv
     def self.base(store)
       store.exist?('') ? :visible : :missing
     rescue Error => e
-      { base_missing: :missing, hidden: :hidden }.fetch(e.fault) { raise }
+      UNSEEN.fetch(e.fault) { raise }
+    end
+
+    # @param error [Error]
+    # @return [Boolean] whether the identity saw no base entry: it is missing or hidden
+    def self.unseen_base?(error)
+      UNSEEN.key?(error.fault)
     end
 
     # @param settings [Hash{String => Object}]

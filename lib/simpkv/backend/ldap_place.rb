@@ -81,12 +81,14 @@ module Simpkv
       rescue Error => e
         raise e.reworded("could not access #{base_dn}: #{explain(e)}"), cause: nil unless @search
 
-        raise e.reworded("Plugin could not access #{base_dn}: #{advised(e)}"), cause: nil
+        raise e.reworded(inaccessible(e)), cause: nil
       end
 
       # @param error [Error] of the store
       # @return [String] its message, with the way to its cause
       def explain(error)
+        return inaccessible(error) if @search && LdapAccess.unseen_base?(error)
+
         case error
         when DeniedError, UnavailableError then advised(error)
         when TimeoutError then @search ? advised(error) : error.message
@@ -95,6 +97,11 @@ module Simpkv
       end
 
       private
+
+      # The text of simpkv 1.0.0, which sites match.
+      def inaccessible(error)
+        "Plugin could not access #{base_dn}: #{advised(error)}"
+      end
 
       def advised(error)
         why = error.message.chomp('.')
