@@ -40,6 +40,14 @@ RSpec.describe 'simpkv doctor, with files' do
     expect(simpkv('doctor').err).to include("Unknown option 'rot_path'", "did you mean 'root_path'")
   end
 
+  it 'finds a problem in an unknown option with strict_options' do
+    simpkv!('init')
+    backends['default']['rot_path'] = '/x'
+    File.write(config, { 'strict_options' => true, 'backends' => backends }.to_yaml)
+    expect(findings).to include(problem('configuration', /'rot_path' of.*did you mean 'root_path'/, /correct/))
+    expect(simpkv('put', 'a', '1')).to have_attributes(code: 78, out: '', err: /Unknown option 'rot_path'/)
+  end
+
   it 'finds wrong options of any backend' do
     simpkv!('init')
     backends['other'] = { 'type' => 'ldap', 'id' => 'x', 'page_size' => 'pl4nted-' }

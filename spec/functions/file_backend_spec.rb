@@ -142,4 +142,18 @@ RSpec.describe 'Keys in files' do
     expect(world.warnings).to eq(["Unknown option 'lock_timeout_second' of simpkv backend 'default': did you mean " \
                                   "'lock_timeout_seconds'?"])
   end
+
+  it 'are not stored with a misspelt option under strict_options' do
+    { { 'backends' => { 'default' => { 'lock_timeout_second' => 1 } } } => /'lock_timeout_second' of.*_seconds'\?\z/,
+      { 'sofftail' => true } => /'sofftail' in simpkv configuration: did you mean 'softfail'\?\z/ }.each do |more, why|
+      options = { 'strict_options' => true, 'softfail' => true }.merge(more)
+      expect { put('a', 1, {}, options) }
+        .to raise_error(ArgumentError, /\Asimpkv Configuration Error for .*::put with key='a': Unknown option #{why}/)
+    end
+    expect(File.exist?(path('environments/production/a'))).to be(false)
+    of_ldap = { 'default' => { 'ldap_uri' => 'ldaps://ldap1.example.com', 'page_size' => 100 } }
+    expect(put('a', 1, {}, 'strict_options' => 'true', 'backends' => of_ldap)).to be(true)
+    expect(put('a', 2, {}, 'strict_options' => nil)).to be(true)
+    expect(world.warnings).to eq([])
+  end
 end

@@ -53,7 +53,8 @@ RSpec.describe Simpkv::Config do
     audit = { 'type' => 'file', 'id' => 'x', 'audit' => { 'to' => '/a' } }
     dns = { 'users_dn' => 'ou=u', 'roles_dn' => 'ou=r' }
     readers = {
-      'CALL' => [%w[sensitive noop_writes], ->(absent) { Simpkv::Config.flag(absent, absent.keys.first) }],
+      'CALL' => [%w[sensitive noop_writes strict_options],
+                 ->(absent) { Simpkv::Config.flag(absent, absent.keys.first) }],
       'BACKEND' => [%w[audit encryption_keys encrypted_only],
                     ->(absent) { Simpkv::Config.typed(ldap.merge(absent), 'b') }],
       'LDAP' => [%w[enable_tls], ->(absent) { Simpkv::Config.typed(ldap.merge(absent), 'b') }],

@@ -67,6 +67,9 @@ module Simpkv
              protects: true),
       option('rich_data', :boolean, false,
              'true: values such as Timestamp, Regexp and SemVer come back with their type, not as strings'),
+      option('strict_options', :boolean, false,
+             'true: an unknown option, of the call or of its backend, is an error; false: a warning',
+             errors: ["Unknown option '...'"], protects: true),
       option('expires_after', :lifetime, nil,
              'for `put`, `put_many`, `get_or_create` and `compare_and_put`: the time after which the value that they ' \
              'store expires: seconds, or a number with `s`, `m`, `h`, `d` or `y`, such as `90d` ' \

@@ -7,7 +7,7 @@ module Simpkv
   # Checks merged options as a whole, and compares configurations of backends. {Config} converts single options.
   module Validation
     # Checks that merged options can be used: the chosen backend exists, is complete and has an available type, and no
-    # two backends claim the same type and id.
+    # two backends claim the same type and id. With `strict_options`, there is no unknown option either.
     #
     # @param options [Hash] merged options
     # @param types [Array<String>] the types for which there are plugins
@@ -32,6 +32,7 @@ module Simpkv
       check_case_policy(settings, options) if settings['type'] == 'ldap'
       check_unique(backends)
       check_isolation(settings, name, backends)
+      refuse_unknown(options)
     end
 
     # The options that each call takes from its own configuration.
@@ -69,6 +70,11 @@ module Simpkv
 
     class << self
       private
+
+      def refuse_unknown(options)
+        doubt = Config.doubts(options).first if Config.flag(options, 'strict_options')
+        raise ConfigError, doubt if doubt
+      end
 
       def complete?(backend)
         backend.is_a?(Hash) && %w[type id].none? { |name| backend[name].nil? || backend[name] == '' }
