@@ -108,6 +108,11 @@ module Simpkv
       LdapAccess.folds_names?(settings) ? LdapAccess.canonical(path) : path
     end
 
+    # @return [Array<String>] a warning for each unknown option: see {Config.doubts}
+    def doubts
+      Config.doubts(@options)
+    end
+
     # @return [Object] the option of a call, converted, or its default
     # @raise [ConfigError] it is of the wrong type
     def flag(option)

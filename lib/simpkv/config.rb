@@ -159,8 +159,13 @@ module Simpkv
       return [] unless TYPES.key?(backend['type'])
 
       names = (BACKEND + TYPES.values.flatten).map(&:name)
-      unknown(options, CALL.map(&:name), 'in simpkv configuration') +
-        unknown(backend, names, "of simpkv backend '#{options['backend']}'")
+      site_doubts(options) + unknown(backend, names, "of simpkv backend '#{options['backend']}'")
+    end
+
+    # @param site [Hash] the options of a site or of a call
+    # @return [Array<String>] a warning for each unknown option or section beside `backends`
+    def self.site_doubts(site)
+      unknown(site, CALL.map(&:name), 'in simpkv configuration')
     end
 
     # Converts the options of a level of hiera.yaml, and adds defaults.

@@ -70,12 +70,14 @@ module Simpkv
     # @param confdirs [Array<String>] where to look for the file: see {SiteFile.find}
     # @param vardirs [Array(Array<String>, Array<String>)] as for {#initialize}
     # @param node [#call, nil] as for {#initialize}
-    # @yieldparam warning [String] about the place of the store, or about files with secrets
+    # @yieldparam warning [String] about unknown options, the place of the store, or files with secrets
     # @return [Estate]
     # @raise [ConfigError] the configuration is wrong; the message names the file
     # @raise [SystemCallError] the file cannot be read
     def self.load(confdirs: SiteFile::CONFDIRS, vardirs: [Vardirs.all], node: nil, &warn)
-      SiteFile.load(confdirs) { |site| new(site, vardirs, warn, node: node) }
+      SiteFile.load(confdirs) do |site|
+        new(site, vardirs, warn, node: node).tap { |estate| estate.doubts.each(&warn) }
+      end
     end
 
     # Compares the options of a backend with those that the estate in it records, if there is one.
@@ -105,6 +107,11 @@ module Simpkv
       @open = open
       @mutex = Mutex.new
       @shared = {}
+    end
+
+    # @return [Array<String>] a warning for each unknown option of the site and of the backend
+    def doubts
+      @backend.doubts
     end
 
     # Returns the store. Opens it at the first call, and never makes it: a new one would be empty, and collectors that

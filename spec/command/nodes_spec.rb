@@ -221,6 +221,22 @@ RSpec.describe 'simpkv nodes' do
         .to match([78, /\Asimpkv: [^ ]*simpkv.yaml: Unknown option 'reprots' of 'estate' .*: did you mean 'reports'\?/])
     end
 
+    # All that is beside simpkv::options had no effect, and no mistake in it was named.
+    it 'names an option of a section beside simpkv::options' do
+      File.write(config, { 'simpkv::options' => { 'backends' => backends }, 'estate' => { 'reprots' => 3 } }.to_yaml)
+      expect(failure('nodes'))
+        .to match([78, /\Asimpkv: [^ ]*simpkv.yaml: Unknown option 'reprots' of 'estate' .*: did you mean 'reports'\?/])
+    end
+
+    it 'warns of an unknown section, in every command' do
+      site['estat'] = { 'reports' => 3 }
+      configure
+      %w[nodes status ls].each do |command|
+        expect(simpkv(command).err.lines)
+          .to include("simpkv: Unknown option 'estat' in simpkv configuration: did you mean 'estate'?\n").once
+      end
+    end
+
     it 'names a missing backend, and one of a type that only Puppet has' do
       estate_options['backend'] = 'site'
       expect(failure('nodes'))

@@ -136,6 +136,22 @@ RSpec.describe 'The terminus simpkv of nodes' do
       expect { find('web1/..') }.to raise_error(Puppet::Error, %r{could not find the node 'web1/..'})
     end
 
+    # The section was ignored, and each node got its catalog.
+    it 'refuses a node by a section beside simpkv::options' do
+      file = File.join(scratch, 'simpkv.yaml')
+      site = { 'simpkv::options' => { 'backends' => { 'default' => backend } },
+               'estate' => { 'unknown_nodes' => 'refuse' } }
+      File.write(file, site.to_yaml)
+      Simpkv::Termini.instance_variable_set(:@estate, nil)
+      expect { find('web9') }.to raise_error(Puppet::Error, /'unknown_nodes' of 'estate' is 'refuse'/)
+      expect(warnings).to eq([])
+      File.write(file, site.merge('estat' => {}).to_yaml)
+      Simpkv::Termini.instance_variable_set(:@estate, nil)
+      expect { find('web9') }.to raise_error(Puppet::Error, /is 'refuse'/)
+      expect(warnings)
+        .to eq(["simpkv estate: Unknown option 'estat' in simpkv configuration: did you mean 'estate'?"])
+    end
+
     context 'with unknown_nodes: refuse' do
       let(:site_options) { { 'unknown_nodes' => 'refuse' } }
 

@@ -91,8 +91,52 @@ RSpec.describe Simpkv::SiteFile do
       file = write(default, twice)
       expect { described_class.read(file) }
         .to raise_error(Simpkv::ConfigError, /\A#{file}: it has the same name twice in the Hash in line 1\z/)
-      hiera = "a: 1\na: 2\nsimpkv::options: {backends: {}}\n"
+      hiera = "a::b: 1\na::b: 2\nsimpkv::options: {backends: {}}\n"
       expect(described_class.read(write(default, hiera))).to eq('backends' => {})
+      own = "estate: {}\nestate: {}\nsimpkv::options: {backends: {}}\n"
+      expect { described_class.read(write(default, own)) }.to raise_error(Simpkv::ConfigError, /the same name twice/)
+    end
+
+    # These sections, such as unknown_nodes: refuse, had no effect, and a misspelt option in them was no error.
+    describe 'with sections beside simpkv::options' do
+      backends = { 'default' => { 'type' => 'file', 'id' => 'x' } }
+      estate = { 'unknown_nodes' => 'refuse' }
+      foreign = { 'server' => { 'port' => 8140, 'name' => 'web' }, 'estate' => 'Main Street 1', 'access' => %w[ssh],
+                  'backends' => { 'web' => { 'address' => '192.0.2.1' } }, 'state' => { 'of' => 'nothing' } }
+
+      define_method(:read) do |name, more, options = { 'backends' => backends }|
+        described_class.parse({ 'simpkv::options' => options }.merge(more).to_yaml, name)
+      end
+
+      it "reads all that is in the command's own file" do
+        more = { 'estate' => estate, 'server' => { 'threads' => 3 }, 'access' => { 'users_dn' => 'ou=u' },
+                 'softfail' => true, 'estat' => estate }
+        expect(read('/etc/simpkv/simpkv.yaml', more)).to eq({ 'backends' => backends }.merge(more))
+        expect(read('simpkv.yaml', { 'backends' => backends }, {})).to eq('backends' => backends)
+        expect(Simpkv::Config.site_doubts(read('simpkv.yaml', more)))
+          .to eq(["Unknown option 'estat' in simpkv configuration: did you mean 'estate'?"])
+      end
+
+      it 'leaves what cannot belong to simpkv in a file of Hiera alone' do
+        [['common.yaml', {}], ['simpkv.yaml', { 'a::b' => 1 }]].each do |name, more|
+          expect(read(name, foreign.merge(more))).to eq('backends' => backends)
+        end
+      end
+
+      it 'reads what belongs to simpkv in a file of Hiera, whole' do
+        more = { 'estate' => { 'unknwon_nodes' => 'refuse' }, 'server' => { 'threads' => 3, 'port' => 8140 },
+                 'backends' => backends, 'a::b' => 1, 'web' => { 'threads' => 3 } }
+        expect(read('common.yaml', more, {})).to eq(more.slice('estate', 'server', 'backends'))
+      end
+
+      it 'refuses a section that is in both places, and one of a misspelt name' do
+        %w[common.yaml simpkv.yaml].each do |name|
+          expect { read(name, { 'estate' => estate }, { 'backends' => backends, 'estate' => {} }) }
+            .to raise_error(Simpkv::ConfigError, /\A#{name}: 'estate' is in 'simpkv::options' and beside it: remove/)
+        end
+        expect { read('common.yaml', { 'estat' => estate }) }
+          .to raise_error(Simpkv::ConfigError, /'estat', beside 'simpkv::options', has options of the section 'estate'/)
+      end
     end
 
     it 'names the file and the line of a mistake, and quotes nothing' do

@@ -36,7 +36,7 @@ module Simpkv
         merged['backends'] = merged['backends'].slice(merged['backend'])
         refuse_plugin(merged)
         ChosenBackend.new(merged, why, @flags[:vardir]).tap do
-          Config.doubts(merged).each { |doubt| warn "simpkv: #{doubt}" }
+          (Config.doubts(merged) - Config.site_doubts(site)).each { |doubt| warn "simpkv: #{doubt}" }
         end
       end
 
@@ -121,7 +121,7 @@ module Simpkv
       # @return [Hash] the options of the site
       # @raise [ConfigError, Failure]
       def site
-        @site ||= read
+        @site ||= read.tap { |site| Config.site_doubts(site).each { |doubt| warn "simpkv: #{doubt}" } }
       end
 
       private

@@ -90,7 +90,8 @@ module Simpkv
              'without `values` always lists such keys',
              errors: ["'...' has expired"]),
       option('estate', :hash, nil, "the options of the estate; has an effect in the command's file only"),
-      option('access', :hash, nil, "the options of access control; has an effect in the command's file only")
+      option('access', :hash, nil, "the options of access control; has an effect in the command's file only"),
+      option('server', :hash, nil, "the options of the service; has an effect in the command's file only")
     ].freeze
 
     CALL_BY_NAME = CALL.to_h { |option| [option.name, option] }.freeze
@@ -99,8 +100,7 @@ module Simpkv
     # Options of every backend.
     BACKEND = [
       option('type', :string, nil, 'the type of the backend: the name of its plugin',
-             absent: 'required',
-             errors: ["simpkv backend plugin '...' not available"]),
+             absent: 'required', errors: ["simpkv backend plugin '...' not available"]),
       option('id', :id, nil, 'part of the place of the keys: backends of one type with different ids do not share keys',
              absent: 'required',
              errors: ["'id' of simpkv backend '...' '...' has capital letters, which do not count in a directory"]),

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/config/site_sections'
 require 'simpkv/config/unit_test'
 require 'simpkv/errors'
 
@@ -13,11 +14,7 @@ module Simpkv
     CONFDIRS = %w[/etc/puppetlabs/puppet /etc/puppet].freeze
 
     # The sections, which are no options of functions.
-    SECTIONS = %w[estate access server].freeze
-
-    # The key of the options in a file of Hiera.
-    HIERA = 'simpkv::options'
-    private_constant :HIERA
+    SECTIONS = SiteSections::NAMES.keys.freeze
 
     class << self
       # Finds the file: the one that SIMPKV_CONFIG names, else {DEFAULT} if it exists, else `simpkv.yaml` in a folder of
@@ -51,7 +48,7 @@ module Simpkv
         raise e.naming(file), cause: nil
       end
 
-      # Reads a file with the options, or a file of Hiera with the key `simpkv::options`.
+      # Reads a file with the options, or a file with the key `simpkv::options`, as Hiera has them: see {SiteSections}.
       #
       # @param file [String]
       # @return [Hash] the options
@@ -67,8 +64,11 @@ module Simpkv
       # @raise [ConfigError] as {read}
       def parse(text, title)
         require 'simpkv/document/plain_yaml'
+        data = PlainYaml.parse(text)
+        hiera = data.is_a?(Hash) && data.key?(SiteSections::HIERA)
         # A section that is there twice would lose options that protect something. Hiera reads its files otherwise.
-        options_in(PlainYaml.parse(text, strict: !text.include?(HIERA)))
+        PlainYaml.parse(text, strict: true) unless hiera && !SiteSections.own?(data, title)
+        hiera ? SiteSections.with_options(data, title) : plain(data)
       rescue MalformedError, ConfigError => e
         raise ConfigError.new(e.message).naming(title), cause: nil
       end
@@ -86,14 +86,12 @@ module Simpkv
         [] # A user without a home.
       end
 
-      def options_in(data)
-        nested = data.is_a?(Hash) && data.key?(HIERA)
-        data = data[HIERA] if nested
+      def plain(data)
         raise ConfigError, 'expected the options of simpkv, a Hash' unless data.is_a?(Hash)
-        return data if nested || data.key?('backends')
+        return data if data.key?('backends')
 
-        raise ConfigError, "there is neither '#{HIERA}' nor 'backends' in this file, so it does not say where " \
-                           'keys are'
+        raise ConfigError, "there is neither '#{SiteSections::HIERA}' nor 'backends' in this file, so it does not " \
+                           'say where keys are'
       end
     end
   end

@@ -107,7 +107,7 @@ module Simpkv
         merged = options(site, chosen, global)
         warn = ->(warning) { Puppet.warning("simpkv: #{warning}") }
         backend = Backend.new(merged, Vardirs.of_puppet, warn, node: Puppet[:certname])
-        Config.doubts(merged).each { |doubt| Puppet.warning("simpkv: #{doubt}") }
+        backend.doubts.each(&warn)
         backend
       end
 
