@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv'
+require 'simpkv/config/hiera_names'
 
 module Simpkv
   # The object between Puppet's functions and the backends of one catalog. The module's `puppet_x/simpkv/simpkv.rb`
@@ -133,6 +134,14 @@ module Simpkv
       @warned |= messages
     end
 
+    # Warns of misspelt names of `simpkv::options` in Hiera.
+    #
+    # @param scope [Puppet::Parser::Scope] of the catalog
+    # @return [void]
+    def warn_of_hiera(scope)
+      warn_of(HieraNames.misspelt(HieraFiles.of(scope)).map { |text| "simpkv: Hiera has the key #{text}" })
+    end
+
     private
 
     def plugins_of(folder)
@@ -157,6 +166,7 @@ require 'simpkv/adapter/documents'
 require 'simpkv/adapter/dry_run'
 require 'simpkv/adapter/environment_code'
 require 'simpkv/adapter/exception_text'
+require 'simpkv/adapter/hiera_files'
 require 'simpkv/adapter/hiera_level'
 require 'simpkv/adapter/listing'
 require 'simpkv/adapter/merged_options'

@@ -48,6 +48,29 @@ RSpec.describe 'simpkv doctor, with files' do
     expect(simpkv('put', 'a', '1')).to have_attributes(code: 78, out: '', err: /Unknown option 'rot_path'/)
   end
 
+  # Secrets went to the default folder without a word.
+  it 'finds a misspelt simpkv::options in the data of any environment, and in global data' do
+    simpkv!('init')
+    data = { 'code/environments/dev/data/nodes/web1.yaml' => { 'simpkv::option' => { 'backends' => {} } },
+             'code/environments/prod/hiera.yaml' => { 'version' => 5, 'defaults' => { 'datadir' => 'site/%{::x}/h' } },
+             'code/environments/prod/site/a/b.json' => { 'simpkv::optoins' => {} },
+             'code/environments/prod/data/common.yaml' => { 'simpkv::options' => {}, 'a' => { 'simpkv::opts' => 1 } },
+             'data/common.yaml' => { 'simpkv:options' => {} } }
+    data.each do |name, content|
+      FileUtils.mkdir_p(File.dirname(File.join(folder, name)))
+      File.write(File.join(folder, name), name.end_with?('.json') ? content.to_json : content.to_yaml)
+    end
+    expect(findings.map { |finding| finding.values_at('state', 'what') }.uniq).to eq([['warning', 'Hiera data']])
+    expect(findings.map { |finding| finding['why'] })
+      .to contain_exactly(%r{'simpkv::option' in #{folder}/code.*web1.yaml, .* mean 'simpkv::options'}, /optoins/,
+                          %r{'simpkv:options' in #{folder}/data/common.yaml})
+    FileUtils.rm_r(%w[prod/site dev].map { |name| File.join(folder, 'code/environments', name) })
+    File.write(File.join(folder, 'puppet.conf'), "[main]\nenvironmentpath = $confdir/code/environments\n")
+    FileUtils.rm_r(File.join(folder, 'data'))
+    expect(findings).to eq([])
+    expect(simpkv!('doctor')).to match(/^ok +Hiera data: no misspelt simpkv::options, files: \d+$/)
+  end
+
   it 'finds wrong options of any backend' do
     simpkv!('init')
     backends['other'] = { 'type' => 'ldap', 'id' => 'x', 'page_size' => 'pl4nted-' }

@@ -2,6 +2,7 @@
 
 require 'simpkv/cli/command'
 require 'simpkv/cli/doctor/findings'
+require 'simpkv/cli/doctor/hiera_examination'
 require 'simpkv/cli/doctor/nodes_examination'
 require 'simpkv/cli/doctor/other_user'
 
@@ -37,10 +38,12 @@ module Simpkv
           In an encrypted backend, it counts plain documents, documents of old or missing keys, and keys that no
           document needs.
 
-          If nodes are kept in the store, it checks the settings of puppet.conf for that, and whether the documents of
-          nodes agree with each other, and reads all inspection rules as the compiler does. If compilers store counters
-          (compiler_counters), it compares their files of keys by fingerprint. If there is an index of queries
-          (docs/query.md), it compares that with the documents.
+          If nodes are kept in the store, it checks the settings of puppet.conf and the routes of routes.yaml for that,
+          and whether the documents of nodes agree with each other, and reads all inspection rules as the compiler does.
+          If compilers store counters (compiler_counters), it compares their files of keys by fingerprint. If there is
+          an index of queries (docs/query.md), it compares that with the documents.
+
+          In the Hiera data of all environments, it looks for misspelt names of simpkv::options, which nothing reads.
         TEXT
         EXAMPLES = {
           'simpkv doctor' => 'The backend that functions use',
@@ -56,6 +59,7 @@ module Simpkv
           findings = Findings.new
           examine(findings)
           examine_nodes(findings)
+          HieraExamination.new(PuppetSettings.all(configuration.file), findings).perform
           output.print(findings.all.map { |finding| finding.to_h.transform_keys(&:to_s).compact }) { lines(findings) }
           Failure::UNAVAILABLE if findings.problems?
         end

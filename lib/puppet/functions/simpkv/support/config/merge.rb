@@ -24,7 +24,13 @@ Puppet::Functions.create_function(:'simpkv::support::config::merge', Puppet::Fun
 
   def merge(scope, options, backends)
     adapter = internal_call_function(scope, 'simpkv::support::load', [])
-    adapter.site_options ||= internal_call_function(scope, 'lookup', ['simpkv::options', { 'default_value' => {} }])
+    adapter.site_options ||= site_options(scope, adapter)
     adapter.merge(options, scope.compiler.environment.name.to_s, backends)
+  end
+
+  # Once a catalog.
+  def site_options(scope, adapter)
+    adapter.warn_of_hiera(scope)
+    internal_call_function(scope, 'lookup', ['simpkv::options', { 'default_value' => {} }])
   end
 end
