@@ -56,6 +56,65 @@ RSpec.describe 'simpkv doctor, with nodes' do
     end
   end
 
+  # Doctor read puppet.conf only, and said that all was well.
+  describe 'in routes.yaml' do
+    def route(routes, file: File.join(folder, 'routes.yaml'))
+      File.write(file, routes.to_yaml)
+      findings
+    end
+
+    lost = { 'facts' => ['puppetdb', 'yaml', 'facts are not kept'],
+             'catalog' => [nil, 'puppetdb', 'exported resources are not kept'],
+             'resource' => ['ral', 'simpkv', 'collectors do not'],
+             'report' => ['puppetdb', nil, 'reports are not kept'] }
+    lost.each do |name, (terminus, cache, why)|
+      it "finds a route of #{name} that keeps them from simpkv" do
+        chosen = { 'terminus' => terminus, 'cache' => cache }.compact
+        %w[server master].each do |application|
+          expect(route({ application => { name => chosen } }))
+            .to contain_exactly(problem('routes.yaml', /has the route #{name} of #{application} \(.*\), so that #{why}/,
+                                        /remove the route #{name} of #{application}/))
+        end
+      end
+    end
+
+    it 'finds facts that go to another store, too' do
+      expect(route({ 'server' => { 'facts' => { 'terminus' => 'puppetdb' } } }))
+        .to contain_exactly(warning('routes.yaml', /\(terminus puppetdb\), so that facts are sent to puppetdb, too/,
+                                    /remove the route facts/))
+    end
+
+    it 'takes the file of the setting, and the routes of puppet apply for its settings' do
+      routes = { 'apply' => { 'facts' => { 'terminus' => 'facter', 'cache' => 'puppetdb_apply' } }, 'agent' => {} }
+      expect(route(routes)).to eq([])
+      configure_puppet("[main]\nstoreconfigs = true\nstoreconfigs_backend = simpkv\nreports = simpkv\n" \
+                       "route_file = $confdir/other\n[agent]\nstoreconfigs = false\n")
+      expect(findings).to eq([])
+      expect(route(routes, file: File.join(folder, 'other')))
+        .to contain_exactly(problem('routes.yaml', %r{/other has the route facts of apply \(.*db_apply\)}, /remove/))
+    end
+
+    it 'finds nodes that are not looked up in simpkv' do
+      configure_puppet("[server]\nstoreconfigs = true\nstoreconfigs_backend = simpkv\nreports = simpkv\n" \
+                       "node_terminus = simpkv\n")
+      expect(route({ 'server' => { 'node' => { 'terminus' => 'exec', 'cache' => 'simpkv' } } }))
+        .to contain_exactly(problem('routes.yaml', /\(terminus exec, cache simpkv\), so that nodes/, /route node/))
+    end
+
+    it 'accepts routes to simpkv, and local ones' do
+      [{ 'facts' => { 'terminus' => 'simpkv', 'cache' => 'yaml' } }, { 'facts' => { 'cache' => 'simpkv' } },
+       { 'facts' => { 'terminus' => 'yaml', 'cache' => 'store_configs' }, 'file_content' => { 'terminus' => 'x' } },
+       { 'catalog' => { 'terminus' => 'compiler', 'cache' => 'simpkv' }, 'report' => { 'terminus' => 'processor' } }]
+        .each { |routes| expect(route({ 'server' => routes })).to eq([]) }
+      expect(simpkv!('doctor')).to match(/^ok +routes.yaml: .* keeps nothing from simpkv$/)
+    end
+
+    it 'says that a file cannot be read' do
+      File.write(File.join(folder, 'routes.yaml'), '{')
+      expect(findings).to contain_exactly(include('state' => 'unknown', 'what' => 'routes.yaml', 'why' => /no YAML/))
+    end
+  end
+
   context 'without any node' do
     let(:site) { { 'backends' => backends } }
 

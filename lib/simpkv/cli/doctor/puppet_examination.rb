@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/doctor/puppet_settings'
+require 'simpkv/cli/doctor/routes_examination'
 
 module Simpkv
   module Cli
@@ -20,6 +21,7 @@ module Simpkv
       def perform
         return @findings.unknown('puppet.conf', 'there is none that this user can read') unless @puppet
 
+        RoutesExamination.new(@puppet, @findings).perform
         sections = [PuppetSettings::SERVER, PuppetSettings::APPLY].find { |names| @puppet.storeconfigs?(names) }
         return report_storeconfigs unless sections
 
