@@ -70,15 +70,20 @@ RSpec.describe 'docs/backup.md' do
       {}
     end
 
+    # @return [Hash{String => String}] the variables that name the file of keys, and its copy
+    def key_files
+      { 'KEY_FILES' => keys, 'KEY_FILE' => File.join(folder, 'keys/keys.jwks') }
+    end
+
     # Runs commands of the page, which must all succeed.
     #
     # @param script [String]
     # @return [String] the output
     def shell(script)
-      script = script.gsub('/etc/simpkv/keys.jwks', keys).gsub('/var/log/simpkv/audit.log', log)
+      script = script.gsub('/var/log/simpkv/audit.log', log)
       environment = { 'PATH' => "#{@programs}:#{ENV.fetch('PATH')}", 'SIMPKV_CONFIG' => config, 'BACKUP' => saved,
                       'BACKENDS' => 'default secrets', 'BACKEND' => 'default',
-                      'KEYS' => File.join(folder, 'keys'), 'ID' => backend['id'], **place }
+                      'KEYS' => File.join(folder, 'keys'), 'ID' => backend['id'], **key_files, **place }
       output, status = Open3.capture2e(environment, 'sh', '-euc', script, chdir: folder)
       raise output unless status.success?
 
@@ -152,6 +157,31 @@ RSpec.describe 'docs/backup.md' do
       expect(File.read(log)).to match(/"operation":"(get|tree)"/)
       expect(said.scan(/^20\S+\t(\w+)/).flatten.uniq - %w[put put_many delete create_folder]).to eq([])
       expect([value('app1/secret'), value('app1/described')]).to eq(['a b c', 'newer'])
+    end
+
+    # The commands stopped at a file of keys that such a site does not have.
+    describe 'without encryption' do
+      let(:site) { { 'backends' => { 'default' => backend, 'secrets' => secrets } } }
+
+      def key_files
+        FileUtils.rm_f(keys)
+        { 'KEY_FILES' => '', 'KEY_FILE' => '' }
+      end
+
+      it 'saves, proves and restores all' do
+        follow('Backup')
+        expect(follow('Proof of a store in files')).to match(/^verified: +true$.*^ok +reading: /m)
+        lose
+        FileUtils.rm_r(secrets['root_path'])
+        follow('Restore')
+        expect(everything).to eq(@before)
+      end
+    end
+
+    it 'fails if a file of keys cannot be saved, after it has saved the data' do
+      FileUtils.rm(keys)
+      expect { follow('Backup') }.to raise_error(/keys\.jwks/)
+      expect(Dir.children(saved)).to contain_exactly('default.jsonl', 'secrets.jsonl')
     end
 
     # The export exited with 0, and the import was verified.
