@@ -103,7 +103,7 @@ class MirrorMode < ServerPair
     commands, = PAGE.blocks(HEADING, 'sh')
     replication, identity = PAGE.blocks(HEADING, 'ldif').map { |block| with_names(block) }
     each.with_index(1) do |server, number|
-      Page.shell(commands.sub('ldapi:///', server.uri))
+      Page.shell(commands.gsub('ldapi:///', server.uri))
       server.change(replication.sub('olcServerID: 1', "olcServerID: #{number}")
                                .sub('ldaps://ldap2.example.com', other_of(server)))
     end

@@ -2,6 +2,7 @@
 
 require 'simpkv/cli/command'
 require 'simpkv/cli/directory/directory_setup'
+require 'simpkv/cli/directory/missing_config'
 
 module Simpkv
   module Cli
@@ -12,8 +13,8 @@ module Simpkv
         SUMMARY = 'print the schema of a directory'
         ARGUMENTS = ''
         DESCRIPTION = <<~TEXT
-          Prints a file for the administrator of the directory, and asks no server. The comments in the file say how to
-          load it. It has the base DN, the bind DN and the layout of the backend if that is a directory. Otherwise it
+          Prints a file for the administrator of the directory, and asks no server without --missing-from. The comments
+          in the file say how to load it. It has the base DN, the bind DN and the layout of the backend if that is a directory. Otherwise it
           has sample names below dc=simp, and notes about the names to replace.
 
           The forms are: ldif, the schema for a running server; schema, the same for slapd.conf of OpenLDAP; base, the
@@ -25,10 +26,15 @@ module Simpkv
           With these rules, a replica of OpenLDAP that binds with an identity of its own may not read simpkv's entries:
           it silently holds no keys, or old ones. --replicator names that identity, and may be repeated: a rule in front
           of the others then lets it read the whole database, without limits.
+
+          A server takes the form config once: it refuses the schema a second time. --missing-from asks the server at
+          that URI, as the local user over ldapi, and leaves out what it has.
         TEXT
         EXAMPLES = {
           'simpkv schema --form config > config.ldif' => 'All settings for OpenLDAP with cn=config',
           'simpkv schema --form config --replicator cn=replica,dc=simp' => 'The same for a server that has replicas',
+          'simpkv schema --form config --replicator cn=replica,dc=simp --missing-from ldapi:///' =>
+            'What a server lacks that had no replicas',
           'simpkv schema --form schema > /etc/ldap/schema/simpkv.schema' => 'For OpenLDAP with slapd.conf',
           'simpkv schema --server 389ds --layout hex > hex.ldif' => 'For 389 Directory Server',
           'simpkv schema -b directory --server 389ds --form limits > limits.ldif' => 'For one of several backends',
@@ -46,7 +52,9 @@ module Simpkv
           end
 
           check_replicators
-          $stdout.print(setup.text(@form))
+          check_missing_from
+          text = setup.text(@form)
+          $stdout.print(@asked ? missing_part(text) : text)
         end
 
         private
@@ -63,6 +71,9 @@ module Simpkv
                     'ldif (default), schema, base, access, limits, config or watch') { |name| @form = name }
           parser.on('--identity DN', 'the DN that the server gives to the local user') { |dn| @identity = dn }
           parser.on('--replicator DN', 'the DN that a replica of OpenLDAP binds with') { |dn| @replicators << dn }
+          parser.on('--missing-from URI', 'print only what this server lacks, for the form config') do |uri|
+            @asked = uri
+          end
           parser.on('--database NAME', "the server's database with the base DN ({1}mdb; userRoot)") do |name|
             @database = name
           end
@@ -81,8 +92,24 @@ module Simpkv
                             Failure::USAGE)
         end
 
+        def check_missing_from
+          return if @asked.nil? || @form == 'config'
+
+          raise Failure.new("--missing-from is for the form config, not for '#{@form}'", Failure::USAGE)
+        end
+
+        def missing_part(text)
+          store = Store.open('ldap', 'ldap_uri' => @asked, 'base_dn' => 'cn=config', 'id' => 'schema')
+          MissingConfig.new(store, layout).of(text)
+        ensure
+          store&.close
+        end
+
+        def layout
+          @layout || (backend.ldap? ? backend.settings['layout'] : 'plain')
+        end
+
         def setup
-          layout = @layout || (backend.ldap? ? backend.settings['layout'] : 'plain')
           names = backend.ldap? ? names_of_backend : { identity: @identity }.compact
           DirectorySetup.new(@server, layout, database: @database, replicators: @replicators, **names)
         end
