@@ -24,7 +24,8 @@ module Simpkv
           manifests. --map names a key itself.
 
           The private key is that of --pkcs7-private-key, or of the files that the command eyaml reads:
-          /etc/eyaml/config.yaml, ~/.eyaml/config.yaml, .eyaml/config.yaml and $EYAML_CONFIG. If a value cannot be
+          /etc/eyaml/config.yaml, ~/.eyaml/config.yaml, .eyaml/config.yaml and $EYAML_CONFIG. Versions of the gem before
+          4.1, such as that of Debian 12, need the certificate (public key) of eyaml as well. If a value cannot be
           decrypted, or a name cannot be a key, names the file and its key, and stores nothing.
 
           #{PROCEDURE}
@@ -61,7 +62,7 @@ module Simpkv
           @used = []
           @levels = []
           parser.on('--pkcs7-private-key FILE', 'the private key of eyaml') { |file| private_key(file) }
-          parser.on('--pkcs7-public-key FILE', 'its certificate, for old versions of the gem') do |file|
+          parser.on('--pkcs7-public-key FILE', 'its certificate, which hiera-eyaml before 4.1 needs') do |file|
             @eyaml['pkcs7_public_key'] = DataFile.path(file, '--pkcs7-public-key')
           end
           parser.on('--all', 'also values that are not encrypted') { @all = true }

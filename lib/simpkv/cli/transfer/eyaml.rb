@@ -15,15 +15,19 @@ module Simpkv
       METHOD = 'PKCS7'
       ENCRYPTED = 'ENC['
       TOKEN = /ENC\[(?:(\w+),)?/.freeze
-      # The default of the command eyaml.
-      PRIVATE_KEY = './keys/private_key.pkcs7.pem'
+      # The defaults of the command eyaml.
+      KEYS = { 'pkcs7_private_key' => './keys/private_key.pkcs7.pem',
+               'pkcs7_public_key' => './keys/public_key.pkcs7.pem' }.freeze
+      # The first version of the gem that decrypts without the certificate.
+      WITHOUT_CERTIFICATE = Gem::Version.new('4.1')
       # The files that the gem reads, the last one first.
       CONFIGURATION = '/etc/eyaml/config.yaml, ~/.eyaml/config.yaml, .eyaml/config.yaml, $EYAML_CONFIG'
       DAMAGED = "it has '#{ENCRYPTED}', but no complete text ENC[...] follows"
       UNDECRYPTED = 'it cannot be decrypted: it is damaged, or encrypted for another private key'
       BYTES = 'it is bytes, not text, or encrypted for another key: store it with ' \
               "'eyaml decrypt ... | simpkv put KEY --sensitive --binary -'"
-      private_constant :METHOD, :ENCRYPTED, :TOKEN, :PRIVATE_KEY, :CONFIGURATION, :DAMAGED, :UNDECRYPTED, :BYTES
+      private_constant :METHOD, :ENCRYPTED, :TOKEN, :KEYS, :WITHOUT_CERTIFICATE, :CONFIGURATION, :DAMAGED, :UNDECRYPTED,
+                       :BYTES
 
       # @param data [Object]
       # @return [Boolean] whether there is an ENC[...] in it, at any depth
@@ -39,7 +43,7 @@ module Simpkv
       # @param data [Object] as Hiera has it
       # @return [Object] the same with each ENC[...] decrypted
       # @raise [Unreadable]
-      # @raise [Failure] the gem or the private key is missing
+      # @raise [Failure] the gem, or a key that it needs, is missing
       def decrypt(data)
         case data
         when String then data.include?(ENCRYPTED) ? text(data) : data
@@ -99,7 +103,8 @@ module Simpkv
 
         load_gem
         settings = configured
-        check_private_key(settings)
+        check_key(settings, 'private')
+        check_key(settings, 'public') if certificate_needed?
         Hiera::Backend::Eyaml::Options.set(settings)
         @method = settings.fetch('encrypt_method', METHOD)
       end
@@ -115,7 +120,7 @@ module Simpkv
       # @return [Hash{String => String}] for each key, the file of the command line, or a variable, or a file
       def configured
         found = Hiera::Backend::Eyaml::Subcommand.load_config_file.fetch(:options).transform_keys(&:to_s)
-        found = { 'pkcs7_private_key' => PRIVATE_KEY }.merge(found.select { |_, value| value.is_a?(String) })
+        found = KEYS.merge(found.select { |_, value| value.is_a?(String) })
         %w[private_key public_key].map { |key| of_key(key, found) }.inject(found.slice('encrypt_method'), :merge)
       rescue StandardError
         raise Failure.new("the configuration of eyaml cannot be read: #{CONFIGURATION}", Failure::CONFIG), cause: nil
@@ -130,14 +135,19 @@ module Simpkv
         variables.any? ? variables : found.slice(name)
       end
 
-      def check_private_key(settings)
-        file = settings['pkcs7_private_key']
-        variable = settings.find { |name, _| name.end_with?('private_key_env_var') }&.last
+      def check_key(settings, kind)
+        file = settings["pkcs7_#{kind}_key"]
+        variable = settings.find { |name, _| name.end_with?("#{kind}_key_env_var") }&.last
         return if file ? File.readable?(file) : ENV.key?(variable)
 
         key = file ? "the file '#{Output.name(file)}'" : "the variable #{Output.name(variable)}"
-        raise Failure.new("#{key} with the private key of eyaml is missing, or cannot be read: --pkcs7-private-key " \
-                          'names the file', Failure::NO_INPUT)
+        why = ", which hiera-eyaml #{Hiera::Backend::Eyaml::VERSION} needs to decrypt," if kind == 'public'
+        raise Failure.new("#{key} with the #{kind} key of eyaml#{why} is missing, or cannot be read: " \
+                          "--pkcs7-#{kind}-key names the file", Failure::NO_INPUT)
+      end
+
+      def certificate_needed?
+        Gem::Version.new(Hiera::Backend::Eyaml::VERSION) < WITHOUT_CERTIFICATE
       end
     end
   end
