@@ -17,6 +17,9 @@
 # @param packages
 #   With `install_from: distribution` of the class simpkv: the packages, which bring a unit and its user. The class then
 #   sets the groups, the folders and the limit of memory in a drop-in of the unit. Default: `simpkv-server`.
+# @param build_packages
+#   With `install_from: gem` of the class simpkv: the packages that the gem needs beside `simpkv::build_packages`, by the
+#   family of the system. Default: those of docs/service.md.
 # @param gem_source
 #   A registry, or a file of the gem simpkv-server.
 # @param user
@@ -41,17 +44,18 @@
 # @param service_enable
 #   Whether it starts with the machine.
 class simpkv::server (
-  Array[String[1]]                 $packages,
-  Optional[String[1]]              $gem_source       = undef,
-  Simpkv::Service_user             $user             = 'simpkv',
-  Boolean                          $manage_user      = $user == 'simpkv',
-  Optional[Array[Simpkv::Account]] $groups           = undef,
-  Optional[Simpkv::Unit_path]      $command          = undef,
-  Array[Simpkv::Unit_path]         $read_write_paths = ['/var/simp/simpkv', '/var/log/simpkv'],
-  Pattern[/\A\d+[KMGT]?\z/]        $memory_max       = '1G',
-  Boolean                          $manage_service   = true,
-  Enum['running', 'stopped']       $service_ensure   = 'running',
-  Boolean                          $service_enable   = true,
+  Array[String[1]]                  $packages,
+  Hash[String[1], Array[String[1]]] $build_packages,
+  Optional[String[1]]               $gem_source       = undef,
+  Simpkv::Service_user              $user             = 'simpkv',
+  Boolean                           $manage_user      = $user == 'simpkv',
+  Optional[Array[Simpkv::Account]]  $groups           = undef,
+  Optional[Simpkv::Unit_path]       $command          = undef,
+  Array[Simpkv::Unit_path]          $read_write_paths = ['/var/simp/simpkv', '/var/log/simpkv'],
+  Pattern[/\A\d+[KMGT]?\z/]         $memory_max       = '1G',
+  Boolean                           $manage_service   = true,
+  Enum['running', 'stopped']        $service_ensure   = 'running',
+  Boolean                           $service_enable   = true,
 ) {
   include simpkv
 
@@ -110,12 +114,21 @@ configuration, such as 'puppet', or 'simpkv::server::groups'")
       default => [],
     }
     if $simpkv::install_from == 'gem' {
+      $needed = $build_packages.get($facts['os']['family'], [])
+      $needed.each |$name| {
+        unless defined(Package[$name]) {
+          package { $name:
+            ensure => installed,
+          }
+        }
+      }
+      $build = $needed.map |$name| { Package[$name] }
       package { 'simpkv-server':
         ensure          => $simpkv::ensure,
         provider        => $simpkv::install::gem_provider,
         source          => $gem_source,
         install_options => $simpkv::gem_install_options,
-        require         => Class['simpkv::install'],
+        require         => [Class['simpkv::install']] + $build,
       }
     }
 

@@ -69,6 +69,12 @@ Systems.all.each do |system, facts|
                                                                    'File[/etc/systemd/system/simpkv.service]'])
                                               .that_requires('Package[simpkv-server]')
     end
+
+    # The gem sqlite3 did not compile without pkg-config.
+    it "installs what the build of its gem needs, on #{system}" do
+      is_expected.to contain_package('simpkv-server')
+        .that_requires(debian ? %w[Package[pkgconf] Package[libsqlite3-dev]] : 'Package[pkgconf-pkg-config]')
+    end
   end
 end
 
@@ -210,6 +216,7 @@ RSpec.describe 'simpkv::server', type: :class do
       is_expected.to contain_service('simpkv').that_requires('Package[simpkv-server]')
       is_expected.not_to contain_file('/etc/systemd/system/simpkv.service')
       is_expected.not_to contain_user('simpkv')
+      is_expected.not_to contain_package('pkgconf')
     end
 
     # They had no effect.
