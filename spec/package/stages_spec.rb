@@ -8,8 +8,9 @@ RSpec.describe 'A stage of the tests' do
   include Eventually
 
   # Runs a stage with these lines of Ruby, and the report, in a process of its own.
-  def run_stage(*lines)
-    program = "require './rakelib/stages'; Stages.run('sample', ->(stage) { #{lines.join("\n")} }); exit Stages.report"
+  def run_stage(*lines, minutes: nil)
+    program = "require './rakelib/stages'; Stages.run('sample', ->(stage) { #{lines.join("\n")} }); " \
+              "exit Stages.report(#{minutes.inspect})"
     Open3.capture2e(RbConfig.ruby, '-e', program, chdir: File.expand_path('../..', __dir__))
   end
 
@@ -31,6 +32,14 @@ RSpec.describe 'A stage of the tests' do
     busy = "ruby -e 'until Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) > 0.2; end'"
     output, = run_stage("stage.sh('sh', '-c', \"#{busy}; true\")")
     expect(output[/([\d.]+) s of processor time/, 1].to_f).to be_between(0.2, 2)
+  end
+
+  # It named a limit, which nothing enforced.
+  it 'says what its time is compared with, and does not fail for it' do
+    output, status = run_stage("stage.sh('true')", minutes: 0)
+    expect(output).to match(/^The stages took \d+\.\d minutes, .*; the installation before them does not count\. /)
+      .and end_with("The goal is 0 minutes on 2 idle processors; a slower run is no failure.\n")
+    expect(status).to be_success
   end
 
   { 'first' => %w[false true], 'last' => %w[true false] }.each do |place, commands|
