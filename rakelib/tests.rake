@@ -119,6 +119,11 @@ specs(:access, :cext, 'users, roles and access rights in directories', 'spec/acc
 end
 specs(:packages, :cext, 'the gems and the module', 'spec/package')
 specs(:distribution, :cext, 'the packages of distributions', 'spec/distribution')
+specs(:fresh_demo, :cext, 'a demo on a fresh Debian', 'spec/fresh')
+stage :fresh, 'all demos, and the commands of the pages, on fresh machines of Debian 12 and 13' do |stage|
+  variables, *command = Rubies.rspec(:cext, '--tag', 'long', 'spec/fresh')
+  stage.sh(variables.merge('LONG' => '1'), *command, limit: 3 * 3600)
+end
 specs(:puppetserver, :cext, 'puppetserver with agents', 'spec/puppetserver')
 
 stage :newest_json, 'the codec, beside the newest json gem' do |stage|
@@ -265,7 +270,7 @@ ALL = %w[
   cext_servers puppetserver packages analysis cext_unit jruby93_unit estate valgrind puppet7 bench server chaos
   distribution encrypted_conformance puppetdb tsan ruby_sanitizers faults availability jruby93_conformance ffi_unit
   ds389_conformance fuzz style query ffi_servers jruby94_servers bolt newest_json tools puppet8 jruby94_unit
-  cext_functions
+  cext_functions fresh_demo
   console cext_conformance access types load command
 ].freeze
 

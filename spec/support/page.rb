@@ -8,7 +8,7 @@ require_relative 'unbundled'
 class Page
   # @param name [String] such as `high-availability.md`
   def initialize(name)
-    @text = File.read(File.expand_path("../../docs/#{name}", __dir__))
+    @text = File.read(File.expand_path("../../docs/#{name}", __dir__), encoding: 'UTF-8')
   end
 
   # Runs shell lines of a page with the command of this checkout; each must succeed.
@@ -33,13 +33,32 @@ class Page
     @text[/`(#{Regexp.escape(beginning)} [^`\n]+)`/, 1] || raise("the page has no command '#{beginning}'")
   end
 
+  # @param language [String]
+  # @return [Array<String>] all blocks of the page in that language, without their indentation
+  def blocks_of(language)
+    blocks_in(@text, language)
+  end
+
+  # @param name [String] in the first column of a table
+  # @return [String] the command in the second column, if that has nothing else
+  # @raise [RuntimeError] there is none
+  def row(name)
+    @text[/^\| #{Regexp.escape(name)} \| `([^`]+)` \|$/, 1] || raise("the page has no row '#{name}' with a command")
+  end
+
   # @param heading [String] of a section
   # @param language [String] of the blocks
   # @return [Array<String>] the blocks of that section, without their indentation
   # @raise [RuntimeError] there is none
   def blocks(heading, language)
     section = @text[/^##+ #{Regexp.escape(heading)}\n(.*?)(?=^##|\z)/m, 1].to_s
-    found = section.scan(/^( *)```#{language}\n(.*?)^\1```$/m).map { |indent, block| block.gsub(/^#{indent}/, '') }
+    found = blocks_in(section, language)
     found.empty? ? raise("the page has no #{language} below '#{heading}'") : found
+  end
+
+  private
+
+  def blocks_in(text, language)
+    text.scan(/^( *)```#{language}\n(.*?)^\1```$/m).map { |indent, block| block.gsub(/^#{indent}/, '') }
   end
 end
