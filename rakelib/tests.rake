@@ -124,6 +124,13 @@ stage :fresh, 'all demos, and the commands of the pages, on fresh machines of De
   variables, *command = Rubies.rspec(:cext, '--tag', 'long', 'spec/fresh')
   stage.sh(variables.merge('LONG' => '1'), *command, limit: 3 * 3600)
 end
+# What the service may run with, and what its packages bring, has no published hole.
+stage :advisories, 'published holes of the gems that the service needs' do |stage|
+  home = "#{Stages.gems}/bundler-audit"
+  stage.sh({ 'GEM_HOME' => home }, 'gem', 'install', '--silent', '--no-document', '--conservative',
+           'bundler-audit:0.9.3')
+  stage.sh({ 'GEM_HOME' => home }, 'rakelib/advisories.rb')
+end
 specs(:puppetserver, :cext, 'puppetserver with agents', 'spec/puppetserver')
 
 stage :newest_json, 'the codec, beside the newest json gem' do |stage|
