@@ -231,9 +231,10 @@ module Simpkv
 
       # The file for cn=config has simpkv's rule for an identity with all rights.
       def in_config
-        return "#{@simpkv.call('schema', '--form', 'config')} (cn=config, with ldapmodify -c)" unless @role
+        return 'the same lines as olcLimits and olcDbIndex of the database in cn=config' if @role
 
-        'the same lines as olcLimits and olcDbIndex of the database in cn=config'
+        "#{@simpkv.call('schema', '--form', 'config', '--missing-from', 'ldapi:///')} (cn=config, as root on the " \
+          'machine of the server)'
       end
     end
   end
