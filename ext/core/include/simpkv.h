@@ -143,13 +143,6 @@ SKV_API skv_status skv_key_check(const char *key, size_t key_len, int flags, skv
 SKV_API skv_status skv_key_join(const char *prefix, size_t prefix_len, const char *key, size_t key_len,
                                 skv_reply *reply);
 
-/* ---- Addresses of directory servers ----------------------------------------------------------------------------- */
-
-/* Writes the URIs of a list (separated by spaces or commas) in the form of skv_stats(): scheme, host, address of IPv6
- * and path of a socket in one spelling, the port always there. The data are the URIs, separated by single spaces, each
- * of them once. SKV_OK, SKV_INVALID ("Invalid 'ldap_uri' configuration: ..."). Thread-safe. */
-SKV_API skv_status skv_ldap_uris(const char *uris, size_t uris_len, skv_reply *reply);
-
 /* ---- Distinguished names ---------------------------------------------------------------------------------------- */
 
 #define SKV_LAYOUT_PLAIN 0 /* simpkvKey=k,ou=f,...: readable, ignores case */
@@ -317,14 +310,16 @@ SKV_API skv_status skv_delete_folder(skv_store *store, const char *folder, size_
 SKV_API skv_status skv_deletetree(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms,
                                   skv_cancel *cancel, skv_reply *reply);
 
-/*
- * Describes the connections of the process to directories: the data are JSON, {"pools":[...]}, without passwords and
+/* Describes the connections of the process to directories: the data are JSON, {"pools":[...]}, without passwords and
  * values. Each server has, beside its counters, "vendor" from its root DSE, and "tls" of the newest connection,
  * {"protocol":"TLS1.3","cipher":"AES-256-GCM","certificate_ends":1790000000}: protocol and cipher in the spelling of
  * the TLS library, and the end of the server's certificate in seconds since 1970. Unknown values are null, and so is
- * "tls" without TLS. SKV_OK. Thread-safe.
- */
+ * "tls" without TLS. SKV_OK. Thread-safe. */
 SKV_API skv_status skv_stats(skv_reply *reply);
+
+/* The data are the URIs of a list as skv_stats() spells them, each once, separated by single spaces; in the list, also
+ * by commas. SKV_OK, SKV_INVALID ("Invalid 'ldap_uri' configuration: ..."). Thread-safe. */
+SKV_API skv_status skv_ldap_uris(const char *uris, size_t uris_len, skv_reply *reply);
 
 /* ---- Entries ----------------------------------------------------------------------------------------------------
  *
