@@ -16,7 +16,7 @@ module Simpkv
         def of(scope)
           explainer = ::Puppet::Pops::Lookup::Explainer.new
           invocation = ::Puppet::Pops::Lookup::Invocation.new(scope, {}, {}, explainer)
-          ::Puppet::Pops::Lookup.lookup(KEY, nil, nil, true, nil, invocation)
+          catch(:no_such_key) { invocation.lookup_adapter.lookup(KEY, invocation, nil) }
           paths(explainer.to_hash)
         rescue StandardError => e
           Puppet.debug { "simpkv: the files of Hiera are unknown: #{e.class}" }
