@@ -75,7 +75,8 @@ RSpec.describe 'On a fresh machine, the commands' do
         @folder = Dir.mktmpdir('simpkv-pages')
         archive = FreshMachine.archive(suite)
         FreshMachine.new(archive).run(build) { |copy| FileUtils.cp_r("#{copy}/pkg", "#{@folder}/pkg") }
-        @said = FreshMachine.new(archive).run(adapted.call(site), packages: "#{@folder}/pkg", save: "#{@folder}/site.tar")
+        @said = FreshMachine.new(archive)
+                            .run(adapted.call(site), packages: "#{@folder}/pkg", save: "#{@folder}/site.tar")
       end
 
       after(:context) { FileUtils.remove_entry(@folder) }
@@ -111,7 +112,8 @@ RSpec.describe 'On a fresh machine, the commands' do
       # It said that the values were damaged.
       if suite == 'bookworm'
         it 'of docs/moving.md need the public key with hiera-eyaml 3.3, and say so' do
-          expect { run_on_site(*secrets.map { |script| script.gsub(' --pkcs7-public-key public.pem --dry', ' --dry') }) }
+          without = secrets.map { |script| script.gsub(' --pkcs7-public-key public.pem --dry', ' --dry') }
+          expect { run_on_site(*without) }
             .to raise_error(/the public key of eyaml, which hiera-eyaml 3\.3\.0 needs to decrypt, is missing/)
         end
       end
