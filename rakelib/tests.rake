@@ -102,7 +102,7 @@ stage(:long, "the examples that take minutes each, or need a systemd, clang's an
 end
 { jruby93: "Debian's JRuby", jruby94: 'the newest JRuby' }.each do |ruby, name|
   specs("#{ruby}_servers", ruby, "the store in a directory, on #{name}",
-        *%w[batches idle interrupts store trees watch].map { |file| "spec/integration/ldap_#{file}_spec.rb" })
+        *%w[batches hostile idle interrupts store trees watch].map { |file| "spec/integration/ldap_#{file}_spec.rb" })
 end
 specs(:estate, :cext, 'facts, exported resources, nodes and reports', 'spec/estate')
 specs(:jruby93_estate, :jruby93, "facts, exported resources, nodes and reports, on Debian's JRuby and Puppet",
@@ -227,7 +227,7 @@ stage :libldap_openssl, 'connections over libldap built with OpenSSL, as on Ente
   libldap = `rakelib/build_libldap.sh`.chomp
   rpath = "-Wl,-rpath,#{libldap}/lib"
   stage.sh_in_copy('bundle', 'exec', 'rake', 'compile', '--', "--with-opt-dir=#{libldap}", "--with-ldflags=#{rpath}")
-  specs = %w[connections transports messages tls].map { |name| "spec/integration/ldap_#{name}_spec.rb" }
+  specs = %w[connections hostile messages tls transports].map { |name| "spec/integration/ldap_#{name}_spec.rb" }
   variables, *command = Rubies.rspec(:cext, '--require', './spec/support/loaded_libldap', *specs)
   stage.sh_in_copy(variables.merge('LIBLDAP' => "#{libldap}/lib"), *command)
   stage.sh_in_copy(*core('run-tests', 'BUILD=build/openssl', 'CFLAGS=-O1 -g', "CPPFLAGS=-I#{libldap}/include",

@@ -103,6 +103,16 @@ static bool say_entry(const proxy_link *l, const request *r)
     return say(l, r, entry, sizeof entry);
 }
 
+static bool notify(const proxy_link *l, int code)
+{
+    static const unsigned char unnamed[] = {0x30, 0x0e, 0x02, 1, 0, 0x78, 9, 0x0a, 1, 0x34, 4, 0, 4, 0, 0x8a, 0};
+    unsigned char notice[] = "\x30\x24\x02\x01\x00\x78\x1f\x0a\x01?\x04\x00\x04\x00\x8a\x16"
+                             "1.3.6.1.4.1.1466.20036";
+
+    notice[9] = (unsigned char)code;
+    return code ? send_all(l->client, notice, sizeof notice - 1) : send_all(l->client, unnamed, sizeof unnamed);
+}
+
 /* The request outlives its connection. The server sees the end of the connection after it has responded. */
 static void deliver_late(proxy_link *l, const unsigned char *bytes, size_t len, int ms)
 {
@@ -148,6 +158,8 @@ static bool spoil(proxy_link *l, const request *r, const unsigned char *bytes, s
         return say_entry(l, r) && respond(l, r, code);
     case PROXY_INTERMEDIATE:
         return say_something(l, r) && send_all(l->server, bytes, len);
+    case PROXY_UNSOLICITED:
+        return send_all(l->server, bytes, len) && recv(l->server, unheard, sizeof unheard, 0) > 0 && notify(l, code);
     case PROXY_HOLD_REQUEST:
         call_meanwhile(l->proxy);
         return poll(NULL, 0, code) == 0 && send_all(l->server, bytes, len);

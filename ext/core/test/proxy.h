@@ -21,7 +21,9 @@ typedef enum proxy_fault {
     PROXY_HOLD_RESPONSE, /* the response comes `code` milliseconds late, unless the client leaves before */
     PROXY_RESPOND,       /* the proxy responds to the request with `code` */
     PROXY_ENTRY,         /* the proxy responds to a search with an entry, and then with `code` */
-    PROXY_INTERMEDIATE   /* an intermediate response (RFC 4511, 4.13) precedes the response */
+    PROXY_INTERMEDIATE,  /* an intermediate response (RFC 4511, 4.13) precedes the response */
+    PROXY_UNSOLICITED    /* the server does the request; the response is a notice of disconnection with `code`, or with
+                            0 an unsolicited one without a name, which libldap aborts at */
 } proxy_fault;
 
 /* A delay beyond the grace period of every interrupted call, even if the machine stalls meanwhile. */

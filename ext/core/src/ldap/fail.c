@@ -51,6 +51,17 @@ int skv_ldap_matched_depth(const skv_ldap_response *response)
     return response->matched ? skv_dn_depth(response->matched, strlen(response->matched)) : 0;
 }
 
+/* Returns why a call has no answer whose connection is lost. */
+static const char *why_lost(const skv_ldap_call *call)
+{
+    if (skv_conn_got_malformed(call->conn))
+        return call->in_doubt ? "the server sent malformed LDAP: the outcome is unknown, the change may have been made"
+                              : "the server sent malformed LDAP";
+    return call->in_doubt ? "the connection was lost before the answer came: the outcome is unknown, the change may "
+                            "have been made"
+                          : "the connection was lost";
+}
+
 /* The connection is lost, or was lost before the request was sent. */
 static skv_status fail_lost_connection(skv_ldap_call *call)
 {
@@ -59,11 +70,7 @@ static skv_status fail_lost_connection(skv_ldap_call *call)
     call->unsent = !skv_conn_has_sent(call->conn);
     if (!call->unsent)
         skv_pool_mark_down(call->pool, call->conn);
-    return skv_ldap_refuse(
-        call, SKV_UNAVAILABLE,
-        call->in_doubt ? "the connection was lost before the answer came: the outcome is unknown, the change may "
-                         "have been made"
-                       : "the connection was lost");
+    return skv_ldap_refuse(call, SKV_UNAVAILABLE, why_lost(call));
 }
 
 /* The response did not come: to a read in the server's share of the time, so that the call goes on to another server;

@@ -84,7 +84,7 @@ static bool is_probably_too_large(const skv_ldap_call *call, const skv_ldap_resp
 {
     return response->code < 0 && response->code != LDAP_TIMEOUT && response->code != LDAP_USER_CANCELLED &&
            document_len >= SMALL && !skv_conn_is_usable(call->conn) &&
-           !skv_conn_message_limit(call->conn)->is_announced;
+           !skv_conn_message_limit(call->conn)->is_announced && !skv_conn_got_malformed(call->conn);
 }
 
 skv_status skv_ldap_fail_write(skv_ldap_call *call, const skv_ldap_response *response, size_t document_len)

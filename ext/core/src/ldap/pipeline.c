@@ -72,9 +72,6 @@ static void receive_response(skv_ldap_pipeline *pipeline)
 
     skv_ldap_round_trip(call);
     pipeline->error = skv_conn_result(call->conn, LDAP_RES_ANY, LDAP_MSG_ALL, &response.message);
-    /* A notice of disconnection is no response to a request. */
-    if (response.message && ldap_msgid(response.message) == 0)
-        pipeline->error = LDAP_SERVER_DOWN;
     if (pipeline->error != LDAP_SUCCESS) {
         skv_conn_invalidate(call->conn);
     } else if (take_slot(pipeline, ldap_msgid(response.message), &slot)) {

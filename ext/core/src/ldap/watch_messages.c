@@ -334,6 +334,7 @@ bool skv_watch_await_message(skv_ldap_watch *w)
         return true;
     }
     skv_ldap_fail(call, &(skv_ldap_response){.code = code});
-    skv_watch_take_failure(w);
+    if (!skv_conn_got_malformed(call->conn))
+        skv_watch_take_failure(w);
     return true;
 }

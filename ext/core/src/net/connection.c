@@ -331,6 +331,11 @@ skv_ldap_code skv_conn_await(skv_conn *conn, int message_id, skv_deadline *deadl
     return code;
 }
 
+bool skv_conn_got_malformed(const skv_conn *conn)
+{
+    return skv_transport_failure(conn->transport) == SKV_MALFORMED;
+}
+
 bool skv_conn_has_sent(const skv_conn *conn)
 {
     return skv_transport_has_sent(conn->transport);

@@ -119,6 +119,9 @@ skv_ldap_code skv_conn_result(skv_conn *conn, int message_id, int all, LDAPMessa
  * deadline with the connection usable: the message is still to come. */
 skv_ldap_code skv_conn_await(skv_conn *conn, int message_id, skv_deadline *deadline, LDAPMessage **message);
 
+/* Returns true if the connection has ended because the server sent malformed LDAP. */
+bool skv_conn_got_malformed(const skv_conn *conn);
+
 /* Returns true if a byte was handed to the socket since skv_conn_begin(). If not, another connection can safely try the
  * operation. */
 bool skv_conn_has_sent(const skv_conn *conn);

@@ -1,5 +1,6 @@
 #include "net/handle.h"
 
+#include "net/gate.h"
 #include "net/resolve.h"
 #include "net/transport.h"
 
@@ -98,7 +99,7 @@ skv_ldap_code skv_handle_attach(skv_transport *transport, const char *uri, LDAP 
     if (rc != LDAP_SUCCESS)
         return rc;
     if (ldap_get_option(*ld, LDAP_OPT_SOCKBUF, &sockbuf) == LDAP_OPT_SUCCESS && sockbuf &&
-        skv_transport_attach(transport, sockbuf) == 0)
+        skv_transport_attach(transport, sockbuf) == 0 && skv_gate_attach(transport, sockbuf) == 0)
         return LDAP_SUCCESS;
     skv_handle_free(*ld);
     return LDAP_NO_MEMORY;

@@ -112,7 +112,7 @@ bool skv_transport_is_alive(const skv_transport *transport, bool tls)
 }
 
 /* Sets errno, but not to EAGAIN or EINTR, after which libldap would continue. wait_to_read() is the exception. */
-static ber_slen_t fail_transport(skv_transport *transport, skv_status status)
+ber_slen_t skv_transport_fail(skv_transport *transport, skv_status status)
 {
     transport->failure = status;
     errno = status == SKV_TIMEOUT ? ETIMEDOUT : status == SKV_INTERRUPTED ? ECANCELED : ECONNRESET;
@@ -148,7 +148,7 @@ static ber_slen_t wait_to_read(skv_transport *transport)
     if (status == SKV_OK)
         return 0;
     if (!(status == SKV_INTERRUPTED && transport->resumable) && !(status == SKV_TIMEOUT && transport->patient))
-        return fail_transport(transport, status);
+        return skv_transport_fail(transport, status);
     transport->paused = status;
     errno = EAGAIN;
     return -1;
@@ -161,7 +161,7 @@ static ber_slen_t sb_read(Sockbuf_IO_Desc *desc, void *out, ber_len_t len)
     bool direct = len >= READ_AHEAD;
 
     if (transport->failure)
-        return fail_transport(transport, transport->failure);
+        return skv_transport_fail(transport, transport->failure);
     if (transport->from < transport->to)
         return hand_out(transport, out, len);
     for (;;) {
@@ -179,7 +179,7 @@ static ber_slen_t sb_read(Sockbuf_IO_Desc *desc, void *out, ber_len_t len)
             return hand_out(transport, out, len);
         }
         if (!transport->response_due && (got == 0 || errno != EINTR))
-            return fail_transport(transport, SKV_UNAVAILABLE);
+            return skv_transport_fail(transport, SKV_UNAVAILABLE);
     }
 }
 
@@ -191,7 +191,7 @@ static ber_slen_t sb_write(Sockbuf_IO_Desc *desc, void *bytes, ber_len_t len)
     ber_len_t left = len;
 
     if (transport->failure)
-        return fail_transport(transport, transport->failure);
+        return skv_transport_fail(transport, transport->failure);
     while (left > 0) {
         ssize_t sent = send(transport->fd, rest, left, MSG_DONTWAIT | MSG_NOSIGNAL);
 
@@ -202,9 +202,9 @@ static ber_slen_t sb_write(Sockbuf_IO_Desc *desc, void *bytes, ber_len_t len)
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             skv_status status = wait_for_events(transport, POLLOUT);
             if (status != SKV_OK)
-                return fail_transport(transport, status);
+                return skv_transport_fail(transport, status);
         } else if (errno != EINTR) {
-            return fail_transport(transport, SKV_UNAVAILABLE);
+            return skv_transport_fail(transport, SKV_UNAVAILABLE);
         }
     }
     transport->response_due = true;
@@ -248,10 +248,7 @@ int skv_transport_attach(skv_transport *transport, Sockbuf *sockbuf)
         .sbi_write = sb_write,
         .sbi_close = sb_close,
     };
-    ber_len_t largest = SKV_INCOMING_MAX;
 
-    /* liblber allocates the announced length of a message before it has received it. */
-    ber_sockbuf_ctrl(sockbuf, LBER_SB_OPT_SET_MAX_INCOMING, &largest);
     return ber_sockbuf_add_io(sockbuf, &provider, LBER_SBIOD_LEVEL_PROVIDER, transport);
 }
 
@@ -271,6 +268,10 @@ skv_status skv_fail_wait(skv_reply *reply, skv_status status, const skv_uri *uri
         return skv_fail(reply, status, "%s: interrupted while %s", uri->text, doing);
     case SKV_NOMEM:
         return skv_fail_memory(reply);
+    case SKV_MALFORMED:
+        return skv_fail(reply, SKV_UNAVAILABLE,
+                        "%s: the server sent malformed LDAP while %s: check that a directory server listens there",
+                        uri->text, doing);
     default:
         return skv_fail(reply, status, "%s: the server closed the connection while %s", uri->text, doing);
     }

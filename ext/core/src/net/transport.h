@@ -13,10 +13,6 @@
 
 typedef struct skv_transport skv_transport;
 
-/* The most bytes of one message, and so of one entry: a larger one ends the connection. Servers take documents of a few
- * megabytes. */
-#define SKV_INCOMING_MAX ((ber_len_t)64 << 20)
-
 /* Takes over a connected, non-blocking socket. Returns NULL when out of memory, and closes the socket then. */
 skv_transport *skv_transport_new(int fd);
 
@@ -43,8 +39,12 @@ void skv_transport_limit_silence(skv_transport *transport, int64_t ns);
 /* Stops sending and reading: the unbind of libldap does not reach the server. */
 void skv_transport_mute(skv_transport *transport);
 
+/* Ends the connection: later reads and writes fail, for that reason. Sets errno, and returns -1, as a read of a Sockbuf
+ * does. */
+ber_slen_t skv_transport_fail(skv_transport *transport, skv_status status);
+
 /* Returns why reading or writing failed: SKV_OK (it did not), SKV_TIMEOUT, SKV_INTERRUPTED, SKV_NOMEM, SKV_UNAVAILABLE
- * (the connection is lost). A failed transport stays failed. */
+ * (the connection is lost), SKV_MALFORMED (the server has sent what is no LDAP). A failed transport stays failed. */
 skv_status skv_transport_failure(const skv_transport *transport);
 
 /* With `resumable`, an interrupt does not fail a read: the read fails with EAGAIN, and the rest can be read later. With
@@ -77,7 +77,7 @@ typedef enum skv_conn_failure {
 skv_conn_failure skv_failure_of(skv_status status);
 
 /* Fails the reply with a status of skv_deadline_poll(), or SKV_UNAVAILABLE for a closed connection, in the middle of
- * `doing`. */
+ * `doing`. SKV_MALFORMED makes the reply SKV_UNAVAILABLE, in words of its own. */
 skv_status skv_fail_wait(skv_reply *reply, skv_status status, const skv_uri *uri, const char *doing);
 
 /* Fails the reply in the same way for a connection whose transport has failed, or that the server has closed. */

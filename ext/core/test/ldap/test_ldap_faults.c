@@ -58,6 +58,44 @@ static void entries_of_a_folder_that_does_not_exist_are_an_error(void)
     CHECK(proxy_left(&between) == 0);
 }
 
+/* Such a response aborted the process. */
+static void malformed_ldap_ends_the_connection(void)
+{
+    static const char message[] = "the server sent malformed LDAP";
+
+    put_gives("globals/h", D1, 1);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_UNSOLICITED, 0, 0, 1);
+    get_gives("globals/h", D1);
+    proxy_arm(&between, PROXY_MODIFY, PROXY_UNSOLICITED, 0, 0, 1);
+    put_gives("globals/h", D2, 1);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_UNSOLICITED, 0, 0, 1);
+    CHECK_HAS(listed("globals"), "kh=" D2);
+    CHECK(proxy_left(&between) == 0);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_UNSOLICITED, 0, 0, 1000);
+    CHECK(get("globals/h") == SKV_UNAVAILABLE);
+    CHECK_HAS(skv_reply_message(reply), message);
+    CHECK_HAS(skv_reply_message(reply), between.uri);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_UNSOLICITED, 0, 1, 1000);
+    CHECK(put("globals/h", D1) == SKV_UNAVAILABLE);
+    CHECK_HAS(skv_reply_message(reply), message);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_UNSOLICITED, 0, 0, 0);
+}
+
+/* It says nothing of the request. Its code used to be taken for that of the write: 52, refused. */
+static void a_notice_of_disconnection_leaves_a_write_in_doubt(void)
+{
+    put_gives("globals/n", D2, 1);
+    proxy_arm(&between, PROXY_MODIFY, PROXY_UNSOLICITED, 52, 0, 1);
+    CHECK(put_if("globals/n", D1, SKV_PUT_EXPECT | SKV_PUT_NON_UNIQUE, D2) == SKV_UNAVAILABLE);
+    CHECK_HAS(skv_reply_message(reply), "the outcome is unknown");
+    get_gives("globals/n", D1);
+    proxy_arm(&between, PROXY_MODIFY, PROXY_UNSOLICITED, 52, 0, 1);
+    put_gives("globals/n", D2, 1);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_UNSOLICITED, 52, 0, 1);
+    get_gives("globals/n", D2);
+    CHECK(proxy_left(&between) == 0);
+}
+
 static void a_write_without_a_response_succeeds_if_it_was_made(void)
 {
     proxy_arm(&between, PROXY_MODIFY, PROXY_LOSE_RESPONSE, 0, 0, 1);
@@ -334,6 +372,8 @@ static void test_lost_responses_and_refusals(void)
     a_read_whose_response_is_lost_is_repeated();
     an_unrequested_message_is_ignored();
     entries_of_a_folder_that_does_not_exist_are_an_error();
+    malformed_ldap_ends_the_connection();
+    a_notice_of_disconnection_leaves_a_write_in_doubt();
     a_write_without_a_response_succeeds_if_it_was_made();
     a_non_unique_document_leaves_a_lost_write_unknown();
     an_unknown_outcome_is_reported_as_unknown();

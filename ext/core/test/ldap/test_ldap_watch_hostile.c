@@ -172,6 +172,30 @@ static void a_malformed_message_between_entries_ends_the_watch(void)
     expect_malformed("");
 }
 
+/* These bytes aborted the process: an intermediate response whose name is empty, and an unsolicited response without a
+ * name. The first ones come instead of the entries, the others while the watch follows. */
+static void bytes_that_libldap_aborts_at_end_the_watch(void)
+{
+    static const struct berval messages[] = {{9, "\x30\x07\x02\x01\x04\x79\x02\x80\x00"},
+                                             {10, "\x30\x08\x02\x01\x04\x79\x03\x80\x01\x00"},
+                                             {9, "\x30\x07\x02\x01\x04\x79\x00\x80\x00"},
+                                             {9, "\x30\x07\x02\x01\x04\x79\x02\x8a\x00"},
+                                             {16, "\x30\x0e\x02\x01\x00\x78\x09\x0a\x01\x34\x04\x00\x04\x00\x8a\x00"}};
+
+    for (size_t i = 0; i < 2 * (sizeof messages / sizeof *messages); i++) {
+        const struct berval *message = &messages[i / 2];
+
+        begin_responses();
+        if (i % 2)
+            refresh();
+        ber_write(responses, message->bv_val, message->bv_len, 0);
+        CHECK_STR(told(), i % 2 ? "c " : "");
+        CHECK_STATUS(reply, SKV_UNAVAILABLE);
+        CHECK_HAS(skv_reply_message(reply), "the server sent malformed LDAP");
+        CHECK_HAS(skv_reply_message(reply), socket_path + strlen("/tmp/"));
+    }
+}
+
 /* They came before, and the caller would not learn of them otherwise. */
 static void changes_before_a_malformed_message_are_told(void)
 {
@@ -254,6 +278,7 @@ int main(void)
         an_entry_without_its_control_ends_the_watch();
         a_malformed_control_ends_the_watch();
         a_malformed_message_between_entries_ends_the_watch();
+        bytes_that_libldap_aborts_at_end_the_watch();
         changes_before_a_malformed_message_are_told();
         foreign_entries_are_left_out();
         a_change_without_its_number_keeps_the_cookie();

@@ -7,6 +7,7 @@
 #include "slapd.h"
 
 #include <arpa/inet.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -251,6 +252,74 @@ static int silent_listener(char *port, size_t size)
     return fd;
 }
 
+/* A server that responds to the first message of each connection with some bytes, and keeps the connection open. */
+typedef struct responder {
+    const char *bytes;
+    size_t len;
+    int listener;
+} responder;
+
+static void *respond_to_first(void *argument)
+{
+    const responder *r = argument;
+
+    for (int client; (client = accept4(r->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0; close(client)) {
+        if (read(client, (char[512]){0}, 512) > 0)
+            CHECK(send(client, r->bytes, r->len, MSG_NOSIGNAL) == (ssize_t)r->len);
+        while (read(client, (char[512]){0}, 512) > 0)
+            ;
+    }
+    return NULL;
+}
+
+#define DONE "\x0a\x01\x00\x04\x00\x04\x00"
+
+/* The first bytes aborted the process, before it had looked at a certificate. The bytes of a bind that follow the
+ * response to StartTLS are not taken for LDAP. */
+static void what_a_server_sends_before_tls_cannot_abort_the_process(void)
+{
+    static const struct {
+        bool starttls;
+        const char *bytes;
+        size_t len;
+        const char *message;
+    } cases[] = {
+#define CASE(starttls, bytes, message) {starttls, bytes, sizeof(bytes) - 1, message}
+        CASE(false, "\x30\x0e\x02\x01\x00\x78\x09\x0a\x01\x34\x04\x00\x04\x00\x8a\x00",
+             "the server sent malformed LDAP while binding: check that"),
+        CASE(true, "\x30\x0e\x02\x01\x00\x78\x09\x0a\x01\x34\x04\x00\x04\x00\x8a\x00",
+             "the server sent malformed LDAP while asking for StartTLS: check that"),
+        CASE(false, "HTTP/1.1 400 Bad Request\r\n\r\n", "the server sent malformed LDAP while binding: check that"),
+        CASE(false, "\x30\x84\x7f\xff\xff\xff\x02", "the server sent malformed LDAP while binding: check that"),
+        CASE(false,
+             "\x30\x24\x02\x01\x00\x78\x1f\x0a\x01\x34\x04\x00\x04\x00\x8a\x16"
+             "1.3.6.1.4.1.1466.20036",
+             "the server closed the connection while binding"),
+        CASE(true, "\x30\x0c\x02\x01\x01\x78\x07" DONE "\x30\x0c\x02\x01\x02\x61\x07" DONE, "the TLS handshake"),
+#undef CASE
+    };
+    skv_identity identity = admin();
+    char port[8], uri[64];
+
+    identity.cacert = server.cacert;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        responder r = {cases[i].bytes, cases[i].len, silent_listener(port, sizeof port)};
+        skv_conn_failure failure;
+        pthread_t thread;
+
+        snprintf(uri, sizeof uri, "ldap://127.0.0.1:%s", port);
+        identity.starttls = cases[i].starttls;
+        CHECK(pthread_create(&thread, NULL, respond_to_first, &r) == 0);
+        CHECK(open_conn(uri, &identity, &failure) == NULL);
+        CHECK(failure == SKV_CONN_UNREACHABLE);
+        CHECK_HAS(skv_reply_message(reply), uri);
+        CHECK_HAS(skv_reply_message(reply), cases[i].message);
+        shutdown(r.listener, SHUT_RDWR);
+        pthread_join(thread, NULL);
+        close(r.listener);
+    }
+}
+
 /* Returns the duration of an attempt in milliseconds. */
 static int64_t time_attempt(const char *uri, const skv_identity *identity, int64_t timeout_ms, skv_cancel *cancel)
 {
@@ -401,6 +470,7 @@ int main(void)
         a_certificate_is_always_verified();
         tls_files_are_checked();
         tls_that_the_server_does_not_do_is_refused();
+        what_a_server_sends_before_tls_cannot_abort_the_process();
         a_silent_server_costs_no_more_than_the_deadline();
     }
     CHECK(chdir("/") == 0);

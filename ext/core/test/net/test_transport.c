@@ -156,18 +156,6 @@ static void large_responses_come_whole(void)
     free(bytes);
 }
 
-static void a_response_that_says_it_is_huge_takes_no_memory(void)
-{
-    static const char header[] = "\x04\x84\x7f\xff\xff\xff more";
-    skv_deadline deadline = within(30000, NULL);
-
-    begin();
-    skv_transport_limit(transport, &deadline);
-    CHECK(write(peer, header, sizeof header) == sizeof header);
-    CHECK(receive_string() == -1 && errno == ERANGE);
-    end();
-}
-
 /* EAGAIN and EINTR would make libldap loop forever. */
 static void check_failed(skv_status status, int error_number)
 {
@@ -290,7 +278,6 @@ int main(void)
     reply = skv_reply_new();
     a_slow_peer_gets_and_gives_all();
     large_responses_come_whole();
-    a_response_that_says_it_is_huge_takes_no_memory();
     a_silent_peer_ends_a_read_at_the_deadline();
     a_peer_that_reads_nothing_ends_a_write_at_the_deadline();
     a_peer_that_is_gone_is_found_out();
