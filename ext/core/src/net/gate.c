@@ -26,6 +26,7 @@
 typedef struct gate {
     skv_transport *transport;
     size_t size;         /* of the current message; 0: not known yet */
+    size_t start;        /* of its content */
     size_t wanted;       /* the bytes to hold before any is handed out */
     size_t count, given; /* the bytes held; those of them that were handed out */
     size_t left;         /* the bytes that go to libldap directly */
@@ -51,7 +52,7 @@ typedef enum verdict { ADMITTED, INCOMPLETE, FAREWELL, REFUSED, OUT_OF_MEMORY } 
 
 /* Reads the header of the element at an offset. Returns false for one that does not end before `end`, whose length is
  * indefinite, or has more bytes than libldap takes. The gate holds the header, if it is before `end`. */
-static bool read_element(const gate *g, size_t at, size_t end, element *e)
+static inline bool read_element(const gate *g, size_t at, size_t end, element *e)
 {
     size_t lengths, len;
 
@@ -110,10 +111,9 @@ static bool only_controls_follow(const gate *g, const element *operation)
 /* Reads the message ID, and the header of the operation. */
 static bool read_envelope(const gate *g, message *m)
 {
-    element whole, id;
+    element id;
 
-    if (!read_element(g, 0, g->size, &whole) || !read_element(g, whole.start, g->size, &id) ||
-        !is_number(g, &id, TAG_INTEGER))
+    if (!read_element(g, g->start, g->size, &id) || !is_number(g, &id, TAG_INTEGER))
         return false;
     m->is_unsolicited = is_zero(g, &id);
     return read_element(g, id.end, g->size, &m->operation);
@@ -209,11 +209,11 @@ static verdict judge_size(gate *g)
 {
     element whole;
 
-    g->size = SIZE_MAX;
-    if (!read_element(g, 0, g->size, &whole) || whole.tag != LDAP_TAG_MESSAGE || whole.end < SHORTEST ||
+    if (!read_element(g, 0, SIZE_MAX, &whole) || whole.tag != LDAP_TAG_MESSAGE || whole.end < SHORTEST ||
         whole.end - whole.start > SKV_INCOMING_MAX)
         return REFUSED;
     g->size = whole.end;
+    g->start = whole.start;
     g->wanted = g->size < HEAD_MAX ? g->size : HEAD_MAX;
     return INCOMPLETE;
 }
