@@ -5,6 +5,7 @@ require 'simpkv/document/json_pointer'
 require 'simpkv/estate/agreement'
 require 'simpkv/estate/documents'
 require 'simpkv/estate/catalogs'
+require 'simpkv/estate/completeness'
 require 'simpkv/estate/counters'
 require 'simpkv/estate/exports'
 require 'simpkv/estate/facts'
@@ -40,6 +41,10 @@ module Simpkv
 
     # The subjects whose folders have one.
     MARKED = %w[exported facts inventory nodes rules status].freeze
+
+    # Those whose folders have one as well, unless `simpkv init` of an earlier version has made the estate: see
+    # {Agreement}.
+    MARKED_LATER = %w[catalogs counters inspections node_cache reports].freeze
 
     # A folder of the estate is missing or hidden, or the estate has not been made.
     class MissingError < ConfigError

@@ -142,7 +142,7 @@ RSpec.describe Simpkv::Estate::Reports do
       2.times { estate.reports.save('web1', report(1)) }
       expect(estate.statuses.get('web1')['runs']).to eq(2)
       expect(estate.reports.all('web1')).to eq([])
-      expect(Dir.children(File.join(root, 'globals/estate'))).not_to include('reports')
+      expect(Dir.children(File.join(root, 'globals/estate/reports'))).to eq(['.estate'])
     end
   end
 

@@ -5,20 +5,27 @@ module Simpkv
     # The option `encrypt` of the backend, about which all processes that use the estate must agree (docs/adr/0063).
     # The marker of the inventory records it:
     #
-    #     { 'encrypt' => 'all' }
+    #     { 'encrypt' => 'all', 'folders' => ['catalogs', 'reports'] }
     #
-    # It records `all` or `sensitive`, or nothing: then processes may differ.
+    # It records `all` or `sensitive`, or nothing: then processes may differ. `folders` are the subjects beside {MARKED}
+    # whose folders have a marker: an estate of an earlier version has none of these.
     class Agreement
       # The subject whose marker has the record.
       SUBJECT = 'inventory'
       OPTION = 'encrypt'
+      FOLDERS = 'folders'
       MODES = [nil, 'all', 'sensitive'].freeze
       REMEDY = "Correct the options of this process, and restart it. To change those of all, begin with 'simpkv init " \
                "--unpin'"
       private_constant :MODES, :REMEDY
 
+      # @return [Array<String>] the subjects beside {MARKED} whose folders have a marker, as the estate recorded them
+      #   when the marker was last read; empty before
+      attr_reader :folders
+
       # @param settings [Hash{String => Object}] the options of the backend
       def initialize(settings)
+        @folders = []
         @keys = settings.key?('encryption_keys')
         @encrypted_only = settings['encrypted_only']
         @mode = @keys ? settings[OPTION] : 'none'
@@ -55,10 +62,15 @@ module Simpkv
       # @raise [DisagreementError] the options differ
       # @raise [Error] the marker cannot be read. A missing one says nothing
       def compare(store, marker)
-        return if marker.nil? || marker.is_a?(NotFoundError)
+        if marker.nil? || marker.is_a?(NotFoundError)
+          @folders = MARKED_LATER # All of the estate is missing, or hidden.
+          return
+        end
 
         demand_plain(marker)
-        recorded = recorded(marker)
+        value = value_of(marker)
+        @folders = value.fetch(FOLDERS, [])
+        recorded = value[OPTION]
         unless [nil, @mode].include?(recorded)
           raise DisagreementError, "the estate records 'encrypt: #{recorded}', and #{mine}. #{REMEDY}"
         end
@@ -79,14 +91,24 @@ module Simpkv
       # @return [String, nil] the value of the option
       # @raise [MalformedError]
       def recorded(marker)
+        value_of(marker)[OPTION]
+      end
+
+      private
+
+      # @return [Hash]
+      def value_of(marker)
         value = Codec.decode(marker)[:value]
-        mode = value[OPTION] if value.is_a?(Hash)
-        MODES.include?(mode) ? mode : raise(MalformedError, Documents::OTHER_FORM)
+        return value if value.is_a?(Hash) && MODES.include?(value[OPTION]) && folders?(value.fetch(FOLDERS, []))
+
+        raise MalformedError, Documents::OTHER_FORM
       rescue MalformedError => e
         raise MalformedError.unreadable(path, e.message), cause: nil
       end
 
-      private
+      def folders?(value)
+        value.is_a?(Array) && value.all?(String)
+      end
 
       # @param below [Store] with the documents as they are stored
       # @return [Boolean] whether this identity may read the marker

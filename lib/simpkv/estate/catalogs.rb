@@ -7,6 +7,12 @@ module Simpkv
       def initialize(estate)
         super(estate, 'catalogs')
       end
+
+      private
+
+      def valid?(catalog)
+        catalog.is_a?(Hash)
+      end
     end
   end
 end

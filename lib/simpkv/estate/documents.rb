@@ -2,18 +2,22 @@
 
 require 'digest/sha2' # At once: its autoload fails if several threads cause it.
 require 'simpkv/document/stored_form'
+require 'simpkv/estate/marked_folder'
 
 module Simpkv
   class Estate
     # The documents of one subject, such as `facts`, by the name of a node or by further names below it. A document's
     # value is plain data.
     class Documents
+      include MarkedFolder
+
       # A document as it is stored, and its value.
       Stored = Struct.new(:document, :value)
 
       # The subjects of which each run of a node replaces its document, also a plain one that must not be.
       RENEWED = %w[inventory status].freeze
       OTHER_FORM = 'it has another form than simpkv writes'
+      NO_DOCUMENT = 'it is a folder, and not a document'
 
       # @param document [String]
       # @return [String] the digest that the inventory has of it
@@ -45,10 +49,12 @@ module Simpkv
       end
 
       # @return [Object, nil] the value; nil if there is none
+      # @raise [MissingError] there is none, and the folder has no marker
       # @raise [MalformedError] names the key
       def get(*names)
-        value = read(*names)&.value
-        return value if value.nil? || valid?(value)
+        stored = read(*names)
+        return demand_folder unless stored
+        return stored.value if valid?(stored.value)
 
         raise MalformedError.unreadable(path(*names), OTHER_FORM)
       end
@@ -97,12 +103,12 @@ module Simpkv
       # @yieldparam key [String] of a document whose content is malformed
       # @yieldparam why [String]
       # @return [Hash{Array<String> => Stored}] those that are stored
+      # @raise [MissingError] one is not stored, and the folder has no marker
       # @raise [MalformedError] without a block: a document is malformed; names the key
       # @raise [Error] the store cannot read a document
       def demand_many(keys, valid: method(:valid?))
         places = keys.to_h { |names| [path(*names), names] }
-        found = @estate.store.get_many(places.keys).reject { |_, document| document.is_a?(NotFoundError) }
-        found.each_with_object({}) do |(place, document), stored|
+        stored_among(places.keys).each_with_object({}) do |(place, document), stored|
           value = valid_or_error(place, document, valid)
           next stored[places[place]] = value unless value.is_a?(Error)
           raise value unless block_given? && value.is_a?(MalformedError)
@@ -120,18 +126,27 @@ module Simpkv
         listed[:keys]
       end
 
+      # @yieldparam key [String] of something in the subject's folder that is no document
+      # @yieldparam why [String]
       # @return [Array<String>] the names of the keys in the subject's folder
       # @raise [ConfigError] the folder has no marker
-      def names
-        names = @estate.store.tree(path, values: false, required: false)[:keys].keys
+      # @raise [MalformedError] without a block: something in it is no document; names the key
+      def names(&block)
+        tree = @estate.store.tree(path, values: false, required: false)
+        names = tree[:keys].keys
         names.delete(MARKER) || refuse_unmarked([])
+        refuse_or_report(path, unreadable(tree), false, &block)
         names
       end
 
       # @return [Array<String>] the names of the folders in the subject's folder
       # @raise [ConfigError] the folder has no marker
+      # @raise [MalformedError] something in it is no folder; names it
       def folders
-        listed([]) { nil }[:folders]
+        listed = listed([]) { nil }
+        files = listed[:keys].transform_values { 'it is a document, and not a folder' }
+        refuse_or_report(path, listed[:errors].merge(files), true)
+        listed[:folders]
       end
 
       # @param value [Object] plain data
@@ -224,6 +239,14 @@ module Simpkv
 
       private
 
+      # @return [Hash{String => String, Error}] those that are stored
+      # @raise [MissingError] one is not, and the folder has no marker
+      def stored_among(places)
+        found = @estate.store.get_many(places).reject { |_, document| document.is_a?(NotFoundError) }
+        demand_folder if found.length < places.length
+        found
+      end
+
       # @return [String] the path of names that are known to be valid
       def place(names)
         [FOLDER, @subject, *names].join('/')
@@ -239,59 +262,6 @@ module Simpkv
       # @return [Boolean] whether a value has the form of the subject
       def valid?(_value)
         true
-      end
-
-      # Lists a folder. One that must have a marker is missing or hidden without it.
-      #
-      # @param names [Array<String>] of the folder below the subject's
-      # @yieldparam name [String]
-      # @yieldparam document [String]
-      # @return [Hash] as {Store#list}, without the marker
-      # @raise [ConfigError] the folder has no marker
-      def listed(names, &block)
-        marked, listed = search(names, &block)
-        refuse_unmarked(names) unless marked
-        listed
-      end
-
-      # @return [Array(Boolean, Hash)] whether the folder has a marker, perhaps one among the errors; and its list
-      # @raise [DisagreementError, MalformedError, DeniedError] the marker cannot be decoded
-      def search(names)
-        marker = nil
-        listed = @estate.store.list(path(*names), required: false) do |name, document|
-          name == MARKER ? (marker = document) : yield(name, document)
-        end
-        listed[:keys].delete(MARKER)
-        look_at_marker(names, marker) if marker
-        [!marker.nil? || listed[:errors].key?(MARKER), listed]
-      end
-
-      # @param names [Array<String>] of its folder below the subject's
-      # @param marker [String] the document, which a list has read
-      # @return [void]
-      # @raise [DisagreementError, MalformedError, DeniedError]
-      def look_at_marker(names, marker)
-        @estate.agreement.demand_plain(marker)
-        decoded("#{path(*names)}/#{MARKER}", marker)
-      end
-
-      # @param names [Array<String>] of a folder without marker, below the subject's
-      # @raise [ConfigError] it should have one
-      def refuse_unmarked(names)
-        raise MissingError.marker(@subject) if names.empty? && marked?
-      end
-
-      # @return [Boolean] whether the folder of the subject has a marker
-      def marked?
-        MARKED.include?(@subject)
-      end
-
-      # Refuses to begin a folder anew that is missing or hidden, before a document is added.
-      #
-      # @return [nil]
-      def demand_folder
-        @estate.markers.demand(@subject) if marked?
-        nil
       end
 
       def check(name)
@@ -321,7 +291,7 @@ module Simpkv
 
       # @return [Hash{String => String}] by name, why an entry of a list has no document
       def unreadable(listed)
-        listed[:errors].merge(listed[:folders].to_h { |name| [name, 'it is a folder, and not a document'] })
+        listed[:errors].merge(listed[:folders].to_h { |name| [name, NO_DOCUMENT] })
       end
 
       # @param errors [Hash{String => String, Error}] by name

@@ -109,7 +109,7 @@ module Simpkv
       def all(type, except: nil, strict: false, &block)
         expired = @estate.statuses.expired
         found = @documents.all(type, valid: method(:resources?), except: except, strict: strict, &block)
-        refuse_lost(type, @estate.inventory.exporters(type) - found.keys - [*expired, except], &block)
+        @estate.inventory.demand_all(['exported', type], [*found.keys, *expired, except], &block)
         found.reject { |certname, _| certname == except || expired.include?(certname) }
       end
 
@@ -150,7 +150,7 @@ module Simpkv
       # @return [void]
       # @raise [MissingError] one is lost. Otherwise a save has changed the record since
       def demand(certname, types, &block)
-        types.each { |type| refuse_lost(type, [certname], &block) }
+        types.each { |type| @estate.inventory.demand_named(['exported', type], certname, &block) }
       end
 
       # @return [Array<String>] all types of which a document is stored, or was
@@ -183,26 +183,6 @@ module Simpkv
       end
 
       private
-
-      # @param absent [Array<String>] nodes of which no document was found, perhaps rightly
-      def refuse_lost(type, absent)
-        absent.each do |certname|
-          next unless @estate.inventory.lost?(type, certname)
-          raise MissingError, lost(type, certname) unless @estate.inventory.damaged?(certname)
-
-          record = @estate.inventory.path(certname)
-          why = "nobody knows whether '#{certname}' exports a '#{type}'. The next run of '#{certname}' stores it again"
-          raise MalformedError.unreadable(record, why) unless block_given?
-
-          yield record, why
-        end
-      end
-
-      def lost(type, certname)
-        "'#{@documents.path(type, certname)}' is missing, or hidden from this identity, though the inventory names " \
-          "it. The next run of '#{certname}' stores it again, if nothing hides it. 'simpkv init --only estate " \
-          "--incomplete' gives it up"
-      end
 
       # @return [Array(String, String)] the key and the reason
       def problem(key, value)

@@ -18,13 +18,29 @@ module Simpkv
     # it. If other saves or deletions of the node are on their way, the last of them enters the digest: a save that was
     # overtaken may write its document before it notices.
     class Facts
+      # The documents of all nodes.
+      class ByNode < Documents
+        private
+
+        def valid?(record)
+          record.is_a?(Hash) && record['values'].is_a?(Hash) && time?(record['timestamp']) &&
+            (record['trusted'].nil? || record['trusted'].is_a?(Hash))
+        end
+
+        def time?(text)
+          text.is_a?(String) && Time.parse(text) && true
+        rescue ArgumentError
+          false
+        end
+      end
+
       # The number of bytes of a fact, as a document, that the inventory holds. Larger ones are in the facts only.
       INDEXED_MAX = 2048
-      private_constant :INDEXED_MAX
+      private_constant :ByNode, :INDEXED_MAX
 
       def initialize(estate)
         @estate = estate
-        @documents = Documents.new(estate, 'facts')
+        @documents = ByNode.new(estate, 'facts')
         @saving = Saving.new(estate, 'facts', 'facts_')
         @blocklist = estate.options['facts_blocklist'].map { |glob| glob.split('.') }
       end
@@ -49,14 +65,22 @@ module Simpkv
 
       # @param certname [String]
       # @return [Hash, nil] as above; nil if none are stored
-      # @raise [ConfigError] the folder of the facts is missing or hidden
+      # @raise [ConfigError] the folder of the facts is missing or hidden, or there are none, though the inventory names
+      #   them
       # @raise [MalformedError] names the key
       def find(certname)
         record = @documents.get(certname)
-        @estate.markers.demand('facts') unless record
-        return record if record.nil? || facts?(record)
+        demand(certname) unless record
+        record
+      end
 
-        raise MalformedError.unreadable(@documents.path(certname), Documents::OTHER_FORM)
+      # @param certname [String] of a node of which no facts were found
+      # @yieldparam key [String] see {Inventory#demand_named}, as for the block
+      # @yieldparam why [String]
+      # @return [void]
+      # @raise [MissingError] they are lost. Otherwise there are none, or a save has changed the record since
+      def demand(certname, &block)
+        @estate.inventory.demand_named(Inventory::FACTS, certname, &block)
       end
 
       # @param certname [String]
@@ -74,7 +98,7 @@ module Simpkv
       # @return [Hash{String => Hash}] those of these nodes, as {#find}
       # @raise [Error]
       def many(certnames, &block)
-        found = @documents.demand_many(certnames.map { |name| [name] }, valid: method(:facts?), &block)
+        found = @documents.demand_many(certnames.map { |name| [name] }, &block)
         found.to_h { |(name), stored| [name, stored.value] }
       end
 
@@ -88,8 +112,11 @@ module Simpkv
       # @yieldparam key [String] of a document that cannot be read
       # @yieldparam why [String]
       # @return [Hash{String => Hash}] those of all nodes
+      # @raise [MissingError] some are missing, or hidden, that the inventory names
       def all(&block)
-        @documents.all(valid: method(:facts?), &block)
+        found = @documents.all(&block)
+        @estate.inventory.demand_all(Inventory::FACTS, found.keys, &block)
+        found
       end
 
       # Searches all nodes that have not expired. Needs memory for the facts of one node only.
@@ -100,10 +127,12 @@ module Simpkv
       # @yieldparam record [Hash] as above
       # @yieldreturn [Boolean]
       # @return [Array<String>] the names of the nodes for which the block returns true, unsorted
+      # @raise [MissingError] facts are missing, or hidden, that the inventory names
       def select(unreadable, strict: false)
         expired = @estate.statuses.expired
         matching = ->(certname, record) { !expired.include?(certname) && yield(certname, record) }
-        found = @documents.all(valid: method(:facts?), as: matching, strict: strict, &unreadable)
+        found = @documents.all(as: matching, strict: strict, &unreadable)
+        @estate.inventory.demand_all(Inventory::FACTS, [*found.keys, *expired], &unreadable)
         found.select { |_, matches| matches }.keys
       end
 
@@ -160,17 +189,6 @@ module Simpkv
         when Array then value.map { |member| sorted(member) }
         else value
         end
-      end
-
-      def facts?(record)
-        record.is_a?(Hash) && record['values'].is_a?(Hash) && time?(record['timestamp']) &&
-          (record['trusted'].nil? || record['trusted'].is_a?(Hash))
-      end
-
-      def time?(text)
-        text.is_a?(String) && Time.parse(text) && true
-      rescue ArgumentError
-        false
       end
 
       # @yieldreturn [Hash] the document

@@ -14,38 +14,61 @@ module Simpkv
     # one may store until it has ended. `facts_saving` and `facts_overtaken_by` are the same for `facts_digest`. `seen`
     # is there if nodes expire.
     class Inventory < Documents
+      # The folder of a document, as {#demand_all} takes it.
+      FACTS = ['facts'].freeze
+
+      class << self
+        # @param record [Hash]
+        # @return [Array<Array<String>>] the folders of the documents that it names, below the estate's
+        def named(record)
+          exports = record['exports'].is_a?(Hash) ? record['exports'] : {}
+          types = exports.compact.keys.map { |type| ['exported', type] }
+          record['facts_digest'] ? types.push(FACTS) : types
+        end
+
+        # @param place [String] the path of a document that is not there
+        # @param certname [String] of the node whose record names it
+        # @return [String]
+        def lost(place, certname)
+          "'#{place}' is missing, or hidden from this identity, though the inventory names it. The next run of " \
+            "'#{certname}' stores it again, if nothing hides it. 'simpkv init --only estate --incomplete' gives it up"
+        end
+      end
+
       def initialize(estate)
         super(estate, 'inventory')
-        @exporters = Recent.new { find_exporters }
+        @named = Recent.new { find_named }
       end
 
-      # Returns the nodes of which a document of exports must be stored, and those of damaged records, which may have
-      # named one: see {Recent}.
+      # Refuses the result of a search of a folder that lacks documents which the records name: see {Recent}.
       #
-      # @param type [String]
-      # @return [Array<String>]
+      # @param folder [Array<String>] `exported` and a type, or `facts`
+      # @param found [Array<String>] the nodes of which a document was found, or need not be there
+      # @yieldparam key [String] of a damaged record, which may have named a document
+      # @yieldparam why [String]
+      # @return [void]
+      # @raise [MissingError] a document is missing, or hidden
+      # @raise [MalformedError] without a block: a record is damaged; names the key
       # @raise [Error] the store cannot read a record
-      def exporters(type)
-        @exporters.value.values_at(type, nil).compact.flatten
+      def demand_all(folder, found, &block)
+        (@named.value.values_at(folder, nil).compact.flatten - found).each { |name| demand_named(folder, name, &block) }
       end
 
+      # Refuses the absence of a document that the record of its node names.
+      #
+      # @param folder [Array<String>] as of {#demand_all}, as for the block and the errors
       # @param certname [String]
-      # @param type [String]
-      # @return [Boolean] whether a document of exports is not there that the record names, or may have named before it
-      #   was damaged. Reads the record before and after the document: if both are the same, no save has ended in
-      #   between
-      def lost?(type, certname)
-        stored = readable(certname)
-        return false unless stored && (stored.value.nil? || (stored.value['exports'] || {})[type])
+      # @return [void]
+      def demand_named(folder, certname)
+        return unless lost?(folder, certname)
 
-        !stored?([FOLDER, 'exported', type, certname].join('/')) && readable(certname) == stored
-      end
+        place = [FOLDER, *folder, certname].join('/')
+        raise MissingError, Inventory.lost(place, certname) unless damaged?(certname)
 
-      # @param certname [String]
-      # @return [Boolean] whether there is a record, and it is malformed
-      def damaged?(certname)
-        stored = readable(certname)
-        !stored.nil? && stored.value.nil?
+        why = "nobody knows whether there must be a '#{place}'. The next run of '#{certname}' stores it again"
+        raise MalformedError.unreadable(path(certname), why) unless block_given?
+
+        yield path(certname), why
       end
 
       # Keeps a record for the next step of the same run, which then does not read it.
@@ -85,11 +108,11 @@ module Simpkv
       # @return [Array<String>] their paths below the estate's folder
       # @raise [Error]
       def give_up
-        found = find_exporters
+        found = find_named
         damaged = found.delete(nil) || []
         damaged.each { |certname| update(certname) { |record| record || {} } }
         damaged.map { |certname| "inventory/#{certname}" } +
-          found.flat_map { |type, names| names.map { |certname| give_up_document(type, certname) }.compact }
+          found.flat_map { |folder, names| names.map { |certname| give_up_document(folder, certname) }.compact }
       end
 
       # Reads the records of all nodes that have not expired.
@@ -125,11 +148,26 @@ module Simpkv
       private
 
       # @return [String, nil] the path of the document if it was lost
-      def give_up_document(type, certname)
-        return unless lost?(type, certname)
+      def give_up_document(folder, certname)
+        return unless lost?(folder, certname)
 
-        update(certname) { |record| without(record, [['exported', type]]) if record && lost?(type, certname) }
-        "exported/#{type}/#{certname}"
+        update(certname) { |record| without(record, [folder]) if record && lost?(folder, certname) }
+        [*folder, certname].join('/')
+      end
+
+      # @return [Boolean] whether a document is not there that the record names, or may have named before it was
+      #   damaged. Reads the record before and after the document: if both are the same, no save has ended in between
+      def lost?(folder, certname)
+        stored = readable(certname)
+        return false unless stored && (stored.value.nil? || Inventory.named(stored.value).include?(folder))
+
+        !stored?([FOLDER, *folder, certname].join('/')) && readable(certname) == stored
+      end
+
+      # @return [Boolean] whether there is a record, and it is malformed
+      def damaged?(certname)
+        stored = readable(certname)
+        !stored.nil? && stored.value.nil?
       end
 
       def stored?(place)
@@ -138,22 +176,24 @@ module Simpkv
         true # A damaged one.
       end
 
-      # @return [Hash{String, nil => Array<String>}] the nodes by type; those of damaged records under nil
-      def find_exporters
+      # @return [Hash{Array<String>, nil => Array<String>}] the nodes by the folder of a document that must be stored;
+      #   those of damaged records, which may have named one, under nil
+      def find_named
         damaged = {}
-        types = all(strict: true, as: ->(_, record) { (record['exports'] || {}).compact.keys }) do |key, _|
+        folders = all(strict: true, as: ->(_, record) { Inventory.named(record) }) do |key, _|
           damaged[key[%r{[^/]+\z}]] = [nil]
         end
-        types.merge(damaged).each_with_object({}) do |(certname, exported), nodes|
-          exported.each { |type| (nodes[type] ||= []) << certname }
+        folders.merge(damaged).each_with_object({}) do |(certname, names), nodes|
+          names.each { |folder| (nodes[folder] ||= []) << certname }
         end
       end
 
       # @param record [Hash]
       # @return [Array<Array<String>>] the folders of documents that the record names and that are not there, or damaged
       def damaged(certname, record)
-        digests = (record['exports'] || {}).compact.transform_keys { |type| ['exported', type] }
-        digests[['facts']] = :any if record['facts_digest']
+        digests = Inventory.named(record).to_h do |folder|
+          [folder, folder == FACTS ? :any : record['exports'][folder.last]]
+        end
         return [] if digests.empty?
 
         places = digests.keys.to_h { |folder| [[FOLDER, *folder, certname].join('/'), folder] }
@@ -190,7 +230,7 @@ module Simpkv
       def without(record, folders)
         types = folders.select { |folder| folder.length == 2 }.map(&:last)
         record = record.merge('exports' => record['exports'].merge(types.to_h { |type| [type, nil] })) if types.any?
-        folders.include?(['facts']) ? record.merge('facts_digest' => nil) : record
+        folders.include?(FACTS) ? record.merge('facts_digest' => nil) : record
       end
 
       def valid?(record)

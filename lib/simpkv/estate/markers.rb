@@ -3,15 +3,31 @@
 module Simpkv
   class Estate
     # Marker documents tell an empty folder of the estate from one that is missing or hidden (docs/adr/0052). `simpkv
-    # init` makes one in the folder of each subject of {MARKED}. A run adds one to the folder of each exported type, and
-    # then adds the type to the marker of the exports, before it stores the first document:
+    # init` makes one in the folder of each subject of {MARKED} and {MARKED_LATER}. A run adds one to the folder of each
+    # exported type, and then adds the type to the marker of the exports, before it stores the first document:
     #
     #     { 'types' => ['host', 'nginx::vhost'] }
     #
-    # So a type that this marker names has a folder with a marker. That of the inventory has the record of {Agreement}.
+    # So a type that this marker names has a folder with a marker. That of the inventory has the record of {Agreement},
+    # with the subjects of {MARKED_LATER} whose folders have one.
     class Markers < Documents
       EXPORTED = 'exported'
       private_constant :EXPORTED
+
+      # @param documents [Hash{String => String}] the markers that were found, by the paths of their folders
+      # @return [Array<String>] the paths of the folders that must have one as well. It may miss some if a marker cannot
+      #   be decoded
+      def self.lost(documents)
+        named = lambda do |subject, member|
+          value = Codec.decode(documents["#{FOLDER}/#{subject}"].to_s)[:value]
+          value.is_a?(Hash) ? Array(value[member]) : []
+        rescue MalformedError
+          []
+        end
+        types = named.call(EXPORTED, 'types').map { |type| "#{EXPORTED}/#{type}" }
+        folders = [*MARKED, *named.call(Agreement::SUBJECT, Agreement::FOLDERS), *types]
+        folders.map { |folder| "#{FOLDER}/#{folder}" } - documents.keys
+      end
 
       def initialize(estate)
         super(estate, '')
@@ -53,6 +69,7 @@ module Simpkv
       # @raise [Error] a marker cannot be read
       def demand_all
         MARKED.each { |subject| demand(subject) }
+        @estate.agreement.folders.each { |subject| demand(subject) }
         types.each { |type| read(EXPORTED, type) || raise(MissingError.marker(EXPORTED, type)) }
       end
 
@@ -90,10 +107,12 @@ module Simpkv
       def make(incomplete: false)
         present, absent = MARKED.partition { |subject| read(subject) }
         types = known_types(present)
-        refuse_lost(lost(present, absent, types)) unless incomplete
+        refuse_lost(lost(present, absent, types) + lost_later) unless incomplete
         values = { EXPORTED => { 'types' => types }, Agreement::SUBJECT => empty? ? @estate.agreement.record : {} }
         made = types.select { |type| put_if_absent(EXPORTED, type, {}) }.map { |type| "#{EXPORTED}/#{type}" }
-        made + absent.select { |subject| put_if_absent(subject, values.fetch(subject, {})) }
+        made += (absent + MARKED_LATER).select { |subject| put_if_absent(subject, values.fetch(subject, {})) }
+        record_later
+        made
       end
 
       private
@@ -154,6 +173,20 @@ module Simpkv
           exports.is_a?(Hash) ? exports.compact.keys : []
         end
         listed[:keys].values.flatten.uniq
+      end
+
+      # @return [Array<String>] the subjects of {MARKED_LATER} whose folders have lost their marker
+      def lost_later
+        recorded = read(Agreement::SUBJECT)&.value.to_h.fetch(Agreement::FOLDERS, [])
+        recorded.reject { |subject| read(subject) }
+      end
+
+      # The markers come first: a folder that is recorded must have one.
+      def record_later
+        update(Agreement::SUBJECT) do |value|
+          value.merge(Agreement::FOLDERS => value.fetch(Agreement::FOLDERS, []) | MARKED_LATER)
+        end
+        demand(Agreement::SUBJECT)
       end
 
       # @return [Array<String>] folders that were there, below the estate's

@@ -13,10 +13,14 @@ module Simpkv
         @subjects = [estate.inventory, estate.statuses]
       end
 
-      # @return [Array<String>] for each such document a sentence that names it
+      # @return [Array<String>] for each such document, and for what is none, a sentence that names it
       # @raise [Error, ConfigError] the store cannot be listed
       def all
-        @subjects.flat_map { |documents| documents.names.map { |name| why(documents, name) } }.compact
+        @subjects.flat_map do |documents|
+          others = []
+          names = documents.names { |key, reason| others << MalformedError.unreadable(key, reason).message }
+          names.map { |name| why(documents, name) }.compact + others
+        end
       end
 
       # @param certname [String] from a list of the store

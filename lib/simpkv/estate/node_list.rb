@@ -52,7 +52,7 @@ module Simpkv
       # @param known [Array<Hash>] the {#nodes} that have had a run
       # @return [Integer] the number of the declared nodes that have not. One that is {#unreadable} has left a document
       def never_run(known)
-        declared = @estate.nodes.names.map { |name| UnsafeCharacters.escaped(name) }
+        declared = names_of(@estate.nodes).map { |name| UnsafeCharacters.escaped(name) }
         (declared - known.map { |node| node['name'] } - unreadable.keys).length
       end
 
@@ -72,7 +72,7 @@ module Simpkv
 
       # @return [Array<Hash>] the declared nodes of which there is neither a status nor a record of the inventory
       def declared
-        known = [@estate.statuses, @estate.inventory].flat_map(&:names)
+        known = [@estate.statuses, @estate.inventory].flat_map { |documents| names_of(documents) }
         records = @estate.nodes.all { |key, why| @errors[key] = why }
         (records.keys - known).map do |name|
           node(UnsafeCharacters.escaped(name), {}, records[name].slice('environment'), false)
@@ -91,6 +91,10 @@ module Simpkv
 
       def records_of(documents)
         documents.all { |key, why| @errors[key] = why }
+      end
+
+      def names_of(documents)
+        documents.names { |key, why| @errors[key] = why }
       end
 
       # @param key [String] of a document

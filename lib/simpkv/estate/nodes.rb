@@ -71,9 +71,7 @@ module Simpkv
       # @raise [MalformedError] it is not such a record; names the key
       # @raise [ConfigError] the folder of the records is missing or hidden
       def get(certname)
-        record = readable_record(self, certname) { super }
-        demand_folder unless record
-        record
+        readable_record(self, certname) { super }
       end
 
       # @param certname [String]

@@ -76,9 +76,11 @@ module Simpkv
       # @yieldparam key [String] of a document that cannot be read
       # @yieldparam why [String]
       # @return [Array<Hash>] the stored reports of a node, newest first
+      # @raise [MissingError] there is none, and their folder has no marker
       # @raise [MalformedError] see {Documents#all}
       def all(certname, strict: false, &block)
         reports = super.values.sort_by { |report| [report['received'].to_s, report['run'].to_i] }
+        demand_folder if reports.empty?
         young(reports.reverse.first(slots))
       end
 

@@ -145,7 +145,8 @@ module Simpkv
 
       # @return [Boolean] whether facts and exports are those that the record of the inventory names
       def as_named?(name, snapshot, exports, &block)
-        snapshot.status_only || (exports_agree?(name, snapshot, exports, &block) && facts_agree?(snapshot))
+        snapshot.status_only ||
+          (exports_agree?(name, snapshot, exports, &block) && facts_agree?(name, snapshot, &block))
       end
 
       def exports_agree?(name, snapshot, exports, &block)
@@ -156,11 +157,14 @@ module Simpkv
       end
 
       # The documents of a node come from one server, unless others may answer.
-      def facts_agree?(snapshot)
+      def facts_agree?(name, snapshot, &block)
         digest = snapshot.inventory.to_h['facts_digest']
         return true if digest.nil?
-        return false if snapshot.facts.nil?
 
+        if snapshot.facts.nil?
+          @estate.facts.demand(name, &block)
+          return false
+        end
         !@estate.replica? || @estate.facts.intact?(snapshot.facts, digest)
       end
 

@@ -101,7 +101,8 @@ module Simpkv
         unreadable = []
         statuses = all { |key, _| unreadable << key.delete_prefix("#{path}/") }
         recent = statuses.keys - expired_of(statuses, {}).to_a
-        expired_of(statuses, @estate.inventory.many(@estate.inventory.names - recent - unreadable))
+        seen = @estate.inventory.names { |key, _| unreadable << File.basename(key) }
+        expired_of(statuses, @estate.inventory.many(seen - recent - unreadable))
       end
     end
   end

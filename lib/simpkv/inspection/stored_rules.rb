@@ -13,9 +13,7 @@ module Simpkv
       # @raise [Error] one of them cannot be read; the message names the key
       def documents
         listed = listed([]) { |_, document| document }
-        name, why = listed[:errors].min_by(&:first)
-        raise Error.unreadable(path(name), why) if name
-
+        refuse_or_report(path, unreadable(listed), true)
         listed[:keys]
       end
 
@@ -44,8 +42,8 @@ module Simpkv
       #
       # @return [Hash{String => Stored}] the documents and the rules, by UUID, in order of creation; at the end those
       #   that cannot be read, with a {MalformedError} in place of the rule
+      # @raise [MalformedError] the store cannot read one of them; names the key
       def current
-        documents = listed([]) { |_, document| document }[:keys]
         stored = documents.to_h do |uuid, document|
           [uuid, Stored.new(document, decoded_or_error(document, method(:valid?)) { |rule| rule })]
         end

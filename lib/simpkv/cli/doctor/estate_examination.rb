@@ -20,7 +20,7 @@ module Simpkv
       # @raise [Estate::MissingError] a folder is missing
       # @raise [Simpkv::Error] the backend cannot be used
       def perform
-        return if look_at_plain.any?
+        return if look_at_plain.any? || look_at_folders.any?
 
         look_at_record
         look_at_documents if look_at_names.empty?
@@ -47,6 +47,16 @@ module Simpkv
                            'it is not encrypted, though the estate is: a process with other options has stored it',
                            'look at what it holds, and correct the options of that process. Then run ' \
                            "#{simpkv('rekey', '--accept-plain')}, or delete it: #{removal(path)}")
+        end
+      end
+
+      # The other checks cannot read what is in place of a document, or of a marker.
+      def look_at_folders
+        folders = backend.store.tree(Estate::FOLDER, values: false, required: false)[:folders]
+        wrong = Estate::Completeness.misplaced(folders.map { |path| "#{Estate::FOLDER}/#{path}" })
+        each_named(wrong.sort, 'names') do |path, why|
+          findings.problem("key '#{Output.name(path)}'", why,
+                           "delete it: #{simpkv('rm', '-r', *operands(path))}. Then restore the document from a backup")
         end
       end
 
@@ -87,11 +97,18 @@ module Simpkv
       def look_at_facts
         there = Set.new(below('facts'))
         missing = @records.select { |name, record| record['facts_digest'] && !there.include?(name) }.keys.sort
-        missing.select! { |name| (record(name) || {})['facts_digest'] && @estate.facts.find(name).nil? }
+        missing.select! { |name| lost_facts?(name) }
         each_named(missing, 'facts') do |name|
           findings.problem("facts of '#{Output.name(name)}'", 'they are missing, though the inventory names them',
                            stored_anew(name))
         end
+      end
+
+      def lost_facts?(name)
+        @estate.facts.find(name)
+        false
+      rescue Estate::MissingError
+        true
       end
 
       # A save deletes the exports of the types that the inventory names; others would stay for ever.

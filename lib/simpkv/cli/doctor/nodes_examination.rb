@@ -69,11 +69,17 @@ module Simpkv
         # The identity of a compiler need not see all documents of the estate.
         @findings.unknown('nodes', "not examined: #{e.message}")
       rescue Simpkv::Error, SystemCallError, Failure => e
-        # The examination of the backend has reported the same.
-        return if backend.equal?(@examined)
+        return not_examined(e) if backend.equal?(@examined)
 
         @findings.problem('nodes', "#{backend.title}: #{e.message}",
                           "#{@command_line.call(backend)} doctor looks into it")
+      end
+
+      # The examination of the backend may have reported the same.
+      def not_examined(error)
+        return if @findings.problems?
+
+        @findings.problem('nodes', error.message, 'restore what cannot be read from a backup, or delete it')
       end
 
       def kept_in?(backend)

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/walk'
+require 'simpkv/estate'
 
 module Simpkv
   module Cli
@@ -18,6 +19,7 @@ module Simpkv
       def initialize(backend, jobs, as)
         @backend = backend
         @store = backend.store(jobs: jobs, create: as == :target) unless as == :either && !backend.there?
+        @source = as == :source
         @jobs = jobs
         @folders = []
         @lock = Mutex.new
@@ -28,19 +30,23 @@ module Simpkv
       end
 
       # @param roots [Array<String>] only what is below these
-      # @param errors [Hash{String => String}] filled with the keys that cannot be read
+      # @param errors [Hash{String => String}] filled with the keys that cannot be read, and of a source with what its
+      #   estate lacks
       # @yieldparam path [String]
       # @yieldparam document [String]
       # @return [void]
       def each(roots, errors)
         return unless @store
 
+        estate = Estate::Completeness.new(roots)
         @folders = Walk.new(@store).each(roots, errors) do |path, document|
+          estate.see(path, document)
           @backend.check_form(document)
           yield path, document
         rescue MalformedError => e
           errors[path] = e.message
         end
+        errors.update(estate.faults(@folders, @store)) if @source
       end
 
       # @param paths [Array<String>]

@@ -1,0 +1,95 @@
+# frozen_string_literal: true
+
+require 'set'
+
+module Simpkv
+  class Estate
+    # Tells what a reading of all keys of a store, such as that of a backup, lacks of the estate in it: folders with a
+    # marker, documents that the inventory names, and documents in place of which there is a folder.
+    class Completeness
+      # By subject: the folders that its documents have above them, if these are not in the folder of the subject.
+      DEPTHS = { 'exported' => 1, 'reports' => 1 }.freeze
+      private_constant :DEPTHS
+
+      # @param folders [Array<String>] the paths of folders of a store
+      # @return [Hash{String => String}] why those cannot be read that are in place of a document
+      def self.misplaced(folders)
+        wrong = folders.select do |path|
+          subject, *names = below(path)
+          (MARKED + MARKED_LATER).include?(subject) && names.length == DEPTHS.fetch(subject, 0) + 1
+        end
+        wrong.to_h { |path| [path, Documents::NO_DOCUMENT] }
+      end
+
+      # @param path [String] in the store
+      # @return [Array<String>, nil] its names below the estate's folder; nil if it is not below that
+      def self.below(path)
+        path.delete_prefix("#{FOLDER}/").split('/') if path.start_with?("#{FOLDER}/")
+      end
+
+      # @param roots [Array<String>] the paths of the folders that are read, with all that is below them
+      def initialize(roots)
+        @roots = roots
+        @markers = {}
+        @records = {}
+        @found = Set.new
+      end
+
+      # @param path [String] of a key that was found
+      # @param document [String]
+      # @return [void]
+      def see(path, document)
+        *folder, name = Completeness.below(path)
+        return @markers[File.dirname(path)] = document if name == MARKER
+
+        @found << path if name
+        @records[name] = document if folder == ['inventory']
+      end
+
+      # @param folders [Array<String>] the paths of all folders that were found
+      # @param store [Store] which was read. Nodes may have run meanwhile
+      # @return [Hash{String => String}] by path, why something cannot be read; empty without any marker: there is no
+      #   estate, or one of an early version
+      def faults(folders, store)
+        return {} if @markers.empty?
+
+        Completeness.misplaced(folders).merge(lost_folders, lost_documents(store))
+      end
+
+      private
+
+      def lost_folders
+        lost = Markers.lost(@markers).select { |path| read?(path) }
+        lost.to_h { |path| [path, MissingError.marker(*Completeness.below(path)).message] }
+      end
+
+      def read?(path)
+        @roots.any? { |root| "#{path}/".start_with?("#{root}/") }
+      end
+
+      # @return [Hash{String => String}]
+      def lost_documents(store)
+        @records.each_with_object({}) do |(name, record), lost|
+          places = named(record).map { |folder| [FOLDER, *folder, name].join('/') }
+          places.reject! { |path| @found.include?(path) || !@markers.key?(File.dirname(path)) }
+          places.each { |path| lost[path] = Inventory.lost(path, name) if lost?(path, name, record, store) }
+        end
+      end
+
+      # @return [Array<Array<String>>]
+      def named(document)
+        record = Codec.decode(document)[:value]
+        record.is_a?(Hash) ? Inventory.named(record) : []
+      rescue MalformedError
+        [] # The reading has another error for it, or it is encrypted.
+      end
+
+      # If the record is the same before and after the document, no save has ended in between.
+      def lost?(path, name, record, store)
+        store.get(path, required: false).nil? && store.get("#{FOLDER}/inventory/#{name}", required: false) == record
+      rescue Error
+        false # The reading has the same error.
+      end
+    end
+  end
+end

@@ -1,0 +1,71 @@
+# frozen_string_literal: true
+
+require_relative 'command_helper'
+require_relative '../support/estate_damage'
+
+# Commands that read the estate, as it is damaged in each way: see spec/estate/readers_spec.rb. `simpkv export -g` of an
+# estate that had lost a folder ended with 0.
+RSpec.describe 'The commands on a damaged estate' do
+  include_context 'with the command'
+  include_context 'with an estate to damage'
+
+  # The arguments of each command that reads the estate.
+  readers = {
+    'node exports' => [%w[web1], %w[web1 host]], 'node facts' => [%w[web1], %w[web1 os.name]],
+    'node inspect' => [%w[web1]], 'node reports' => [%w[web1]], 'node show' => [%w[web1], %w[declared]],
+    'nodes' => [[]], 'rule list' => [[]], 'rule show' => [[EstateDamage::RULE]],
+    'export' => [%w[-g], [], %w[-g --raw]], 'copy' => [%w[default other --dry-run]],
+    'status' => [%w[--parts nodes,compilers]], 'doctor' => [%w[--read-only]]
+  }
+  # Those that show or move keys, whatever these mean; that need no store; and that change the estate.
+  others = [
+    'access apply', 'access delete', 'access explain', 'access export', 'access plan', 'access status', 'cas',
+    'completion', 'conflicts list', 'conflicts resolve', 'edit', 'exists', 'expire', 'explain', 'find', 'forget', 'get',
+    'import', 'import-consul', 'import-eyaml', 'import-puppetdb', 'import-vault', 'init', 'keys activate',
+    'keys generate', 'keys list', 'keys retire', 'log', 'ls', 'man', 'mv', 'node deactivate', 'node declare',
+    'node expire', 'node undeclare', 'passgen import', 'ping', 'put', 'rekey', 'restore', 'rm', 'rule create',
+    'rule delete', 'rule import', 'rule set', 'rule test', 'rule unset', 'rule validate', 'schema', 'serve',
+    'ssh import', 'ssh list', 'stat', 'stats', 'tree', 'watch',
+    'query' # spec/server/readers_spec.rb has it: it needs the gem simpkv-server.
+  ]
+
+  let(:backends) do
+    other = { 'type' => 'file', 'id' => 'other', 'root_path' => File.join(folder, 'other') }
+    EstateDamage.backends(root).merge('other' => other)
+  end
+  let(:config) do
+    File.join(folder, 'simpkv.yaml').tap do |file|
+      File.write(file, { 'backends' => backends, 'estate' => EstateDamage::OPTIONS }.to_yaml)
+    end
+  end
+
+  it 'are all in this table' do
+    expect(Simpkv::Cli::Commands.commands.map(&:title)).to match_array(readers.keys + others)
+  end
+
+  # The times of an output differ. An export has each document, whatever it means, and has to have them all.
+  def comparable(call, outcome)
+    outcome.out = outcome.out.gsub(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/, 'TIME')
+    outcome.out = outcome.out.scan(/"path":"[^"]+"/).sort if call.first == 'export'
+    outcome
+  end
+
+  it 'answer as before, or with an error, whatever is damaged' do
+    answers = lambda do
+      calls = readers.flat_map { |name, lists| lists.map { |arguments| [*name.split, *arguments] } }
+      calls.to_h { |call| [call.join(' '), comparable(call, simpkv(*call))] }
+    end
+    healthy = answers.call
+    expect(healthy.reject { |_, outcome| outcome.code.zero? }).to eq({})
+    silent = {}
+    noticed = EstateDamage.faults.to_h do |fault, damage|
+      renew
+      damage(damage)
+      answered, failed = answers.call.partition { |_, outcome| outcome.code.zero? }.map(&:to_h)
+      silent[fault] = answered.reject { |call, outcome| outcome.out == healthy[call].out }.keys
+      [fault, failed.keys]
+    end
+    expect(silent.reject { |_, calls| calls.empty? }).to eq({})
+    expect(healthy.keys - noticed.values.flatten).to eq([])
+  end
+end
