@@ -5,6 +5,7 @@ require 'simpkv/backend/layers'
 require 'simpkv/backend/ldap_place'
 require 'simpkv/config/unit_test'
 require 'simpkv/config/validation'
+require 'simpkv/store/replica_reads'
 
 module Simpkv
   # One backend of merged options, for functions, types, termini and the command: its options, checked and converted,
@@ -159,6 +160,14 @@ module Simpkv
     # @raise [Error] the backend or its file of keys cannot be used, or a directory lacks the base entry
     def open_existing
       layered(place.open_existing)
+    end
+
+    # As {#open_existing}, for reads that go on while the server of `write_uri` is down: see {ReplicaReads}.
+    #
+    # @return [Store, Object] see {Layers.over}
+    # @raise [ConfigError, Error]
+    def open_for_replicas
+      layered(ReplicaReads.new(place.open_existing) { place.open_existing })
     end
 
     # Opens a store, which must exist, for calls that remove what they find. In files, they follow no link to a folder.

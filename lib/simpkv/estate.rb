@@ -164,6 +164,12 @@ module Simpkv
       incomplete ? made + inventory.give_up : made
     end
 
+    # @return [Boolean] whether there is no folder of an estate, as in a store that has none
+    # @raise [Error, ConfigError]
+    def absent?
+      store.kind(FOLDER).nil?
+    end
+
     # Records that all processes must encrypt as this one does. The caller has made sure that all documents have that
     # form. Does nothing if the estate has not been made.
     #
@@ -303,7 +309,9 @@ module Simpkv
     private
 
     def opened
-      @open ? @open.call(@settings) : @backend.open_existing
+      return @open.call(@settings) if @open
+
+      options['soft_writes'] && replica? ? @backend.open_for_replicas : @backend.open_existing
     end
   end
 end

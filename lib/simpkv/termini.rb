@@ -28,13 +28,15 @@ module Simpkv
       # @param step [String] such as `save the facts of 'web1'`
       # @param otherwise [Object] the result if the backend fails and the option `soft` is set, with a warning
       # @param soft [Boolean] whether that option counts; it does not for an operator's call
+      # @param report [Boolean] whether the step stores what a run reports: see {drop}
       # @param node [String, nil] the node that the call is for, in the audit log; nil: the one of the call around this
       #   one, or this machine
       # @yieldparam estate [Estate]
       # @return [Object] what the block returns
       # @raise [Puppet::Error]
-      def perform(step, otherwise: nil, soft: true, node: nil)
-        Estate::Run.current.for_node(node) { yield(estate) }.tap { warn_of_passwords }
+      def perform(step, otherwise: nil, soft: true, report: false, node: nil)
+        call = -> { yield(estate) }
+        Estate::Run.current.for_node(node) { report ? drop(step, &call) : call.call }.tap { warn_of_passwords }
       rescue TransientError, DeniedError, AuditError => e
         raise Puppet::Error, message(step, e), cause: nil unless soft && estate.options['soft']
 
@@ -42,6 +44,22 @@ module Simpkv
         otherwise
       rescue Error, ConfigError, SystemCallError => e
         raise Puppet::Error, message(step, e), cause: nil
+      end
+
+      # Drops what a run reports, with a warning, if the server of writes is down or read-only and the option
+      # `soft_writes` is set. The estate counts it, so that `simpkv status` tells.
+      #
+      # @param step [String] as for {perform}
+      # @return [Object, nil] what the block returns
+      # @raise [Error] without the option, or if the block raises another error
+      def drop(step)
+        yield
+      rescue TransientError, DeniedError => e
+        raise unless estate.options['soft_writes'] && (e.is_a?(TransientError) || e.fault == :read_only)
+
+        estate.counters.count_drop
+        Puppet.warning("#{message(step, e)}. It is dropped, because 'soft_writes' of 'estate' is set")
+        nil
       end
 
       # Returns true if a terminus answers a `find`. As a cache of a terminus that makes new data, it answers only if

@@ -43,15 +43,15 @@ RSpec.describe 'The readers of a damaged estate' do
   inherited = { catalogs: %i[names all], counters: listing.keys, inspections: %i[demand_many names], inventory: [],
                 markers: listing.keys, nodes: %i[demand_many], reports: %i[get demand_many names], statuses: [],
                 exports: [], facts: [], snapshots: [] }
-  own = { counters: %i[due], exports: %i[save save_in_order saving? demand delete many types],
+  own = { counters: %i[count_drop due], exports: %i[save save_in_order saving? demand delete many types],
           facts: %i[demand saving? save intact? delete many], snapshots: %i[digests],
           inspections: %i[get_with_record replace_last],
           inventory: %i[intact keep demand_all demand_named give_up stale? replace_stored take],
           markers: %i[demand record add_types make],
           nodes: %i[cache declare check_declared discover? blank check_effective parse delete_cached],
           reports: %i[save_once of_runs each_old expire limit save], statuses: %i[expired_of before enter expired] }
-  of_estate = %i[agreement backends case_sensitive? compare deactivate encrypted? expire identity inspect make options
-                 pin pinned? replica? shared store unpin]
+  of_estate = %i[absent? agreement backends case_sensitive? compare deactivate encrypted? expire identity inspect make
+                 options pin pinned? replica? shared store unpin]
   of_rules = %i[create delete delete_all inspect patch update]
 
   given = { 'description' => 'new', 'actions' => [{ 'op' => 'log', 'args' => ['x'] }] }

@@ -12,6 +12,9 @@ module Simpkv
     #
     # `keys` has the fingerprints of {KeyFingerprints}, if backends have keys. Processes of earlier versions store and
     # demand none. The counters of a process begin with 0. They have no value and no password.
+    #
+    # A process that has dropped what runs report, because of the option `soft_writes`, stores them in any case, with
+    # `dropped`: how often, and the time of the last one.
     class Counters < Documents
       # Counters of a process that has not stored them for so many seconds do not count any more.
       LIFETIME = 3600
@@ -27,11 +30,19 @@ module Simpkv
         super(estate, 'counters')
         @mutex = Mutex.new
         @next = 0
+        @dropped = { 'count' => 0 }
+      end
+
+      # Counts something that a run has reported, and that could not be stored.
+      #
+      # @return [void]
+      def count_drop
+        @mutex.synchronize { @dropped = { 'count' => @dropped['count'] + 1, 'time' => Time.now.utc.iso8601 } }
       end
 
       # @return [Hash{String => Hash}] the document of this process by its path; empty if it is not due
       def due
-        return {} unless @estate.options['compiler_counters'] && due?
+        return {} unless (@estate.options['compiler_counters'] || @dropped['time']) && due?
 
         { path(Audit.host.downcase) => Simpkv.stats.merge(about_process) }
       end
@@ -49,7 +60,7 @@ module Simpkv
       def about_process
         keys = KeyFingerprints.of(@estate.backends)
         { 'time' => Time.now.utc.iso8601, 'pid' => Process.pid, 'version' => VERSION }
-          .merge(keys.empty? ? {} : { 'keys' => keys })
+          .merge(keys.empty? ? {} : { 'keys' => keys }, @dropped['time'] ? { 'dropped' => @dropped } : {})
       end
 
       def due?
@@ -64,7 +75,11 @@ module Simpkv
 
       def process?(counters)
         [counters['version']].compact.all?(String) && [counters['pid']].compact.all?(Integer) &&
-          KeyFingerprints.valid?(counters.fetch('keys', {}))
+          KeyFingerprints.valid?(counters.fetch('keys', {})) && dropped?(counters['dropped'])
+      end
+
+      def dropped?(dropped)
+        dropped.nil? || (dropped.is_a?(Hash) && dropped['count'].is_a?(Integer) && Statuses.time?(dropped['time']))
       end
 
       def pool?(pool)

@@ -85,12 +85,13 @@ module Simpkv
       # @param certname [String]
       # @param facts [Hash{String => Object}] plain data
       # @param save [Boolean] whether to store the outcome, and the record of a discovered node
+      # @yieldparam store [Proc] stores the outcome, and is called without a block
       # @return [Outcome]
       # @raise [NotFoundError] the node has no record, and the option `unknown_nodes` refuses it
       # @raise [MalformedError] its record cannot be read; names the key
       # @raise [InvalidError] the rules have given it an invalid record
       # @raise [Error]
-      def perform(certname, facts, save: true)
+      def perform(certname, facts, save: true, &storing)
         declared, last = @estate.inspections.get_with_record(certname)
         # A replica may not have the record yet. Discovery finds that out when it stores one.
         declared ||= @estate.nodes.get(certname) if @estate.replica? && !@estate.nodes.discover?
@@ -98,7 +99,7 @@ module Simpkv
                               'try again') do
           outcome = inspected(certname, facts, declared)
           next outcome unless save
-          next outcome.tap { store(outcome, last) } if declare(outcome)
+          next outcome.tap { store(outcome, last, storing) } if declare(outcome)
 
           declared = @estate.nodes.get(certname)
           CompareAndSwap.overtaken
@@ -216,8 +217,10 @@ module Simpkv
         @estate.nodes.put_if_absent(outcome.certname, outcome.record)
       end
 
-      def store(outcome, last)
-        @estate.inspections.replace_last(outcome.certname, outcome.stored_form, last)
+      # @param storing [#call, nil] see {#perform}
+      def store(outcome, last, storing)
+        store = -> { @estate.inspections.replace_last(outcome.certname, outcome.stored_form, last) }
+        storing ? storing.call(store) : store.call
       end
     end
   end

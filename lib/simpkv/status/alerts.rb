@@ -227,20 +227,7 @@ module Simpkv
       end
 
       def compilers(part)
-        compilers = part.fetch('compilers', [])
-        versions = compilers.select { |each| each['version'] }.group_by { |each| each['version'] }
-        if versions.length > 1
-          names = versions.transform_values { |all| all.map { |each| each['name'] } }
-          add('warning', 'compilers', "The compilers have different versions of simpkv: #{Compilers.list(names)}.")
-        end
-        keys(compilers)
-      end
-
-      def keys(compilers)
-        Compilers.differing_keys(compilers).each do |backend, prints|
-          add('warning', 'compilers',
-              "The files of keys of the backend '#{backend}' differ: #{Compilers.list(prints)}.")
-        end
+        Compilers.warnings(part.fetch('compilers', [])).each { |text| add('warning', 'compilers', text) }
       end
 
       def expiring_keys(part)

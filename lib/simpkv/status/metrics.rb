@@ -147,6 +147,8 @@ module Simpkv
         outcomes = estate.inspections.all(as: short) { complete = false }.values.group_by(&:first)
         Estate::Inspections::KINDS.each_value { |kind| add_outcome(page, kind, outcomes.fetch(kind, [])) }
         complete
+      rescue Estate::MissingError
+        @site.estate_optional?
       rescue Error, ConfigError
         false
       end
@@ -166,6 +168,8 @@ module Simpkv
           compiler(page, name, counters)
         end
         true
+      rescue Estate::MissingError
+        @site.estate_optional?
       rescue Error, ConfigError
         @compilers = {}
         false

@@ -42,6 +42,8 @@ module Simpkv
       # @return [Hash] `compilers`: see {Compilers.of}
       def compilers
         { 'compilers' => Compilers.of(@site.estate(@caller)) }
+      rescue Estate::MissingError
+        @site.estate_optional? ? { 'compilers' => [] } : raise
       end
 
       # @return [Hash{Symbol => Object}] `keys`, an Array of {ExpiringKeys::Key}, those that expire first; `all`,

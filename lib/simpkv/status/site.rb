@@ -65,9 +65,12 @@ module Simpkv
         nil
       end
 
-      # @return [Boolean] whether the site may do without an estate: the file of the command has no section `estate`
+      # @return [Boolean] whether the site does without an estate: the file of the command has no section `estate`, and
+      #   the store has none
       def estate_optional?
-        !@options.key?('estate')
+        !@options.key?('estate') && estate(nil).absent?
+      rescue Error, ConfigError
+        false
       end
 
       # @return [Access::Site, nil] access control of the site; nil without the option `access`

@@ -51,7 +51,7 @@ module Simpkv
         private
 
         def save_exports(certname, catalog)
-          Termini.perform("save the exported resources of '#{certname}'", node: certname) do |estate|
+          Termini.perform("save the exported resources of '#{certname}'", report: true, node: certname) do |estate|
             exported = Resources.exported(catalog)
             encodable(exported) { estate.exports.save(certname, exported, catalog.environment.to_s) }
           end
@@ -68,7 +68,7 @@ module Simpkv
 
         # The report of a run has its status. Without reports, the run itself counts.
         def save_status(certname, catalog)
-          Termini.perform("save the status of '#{certname}'", node: certname) do |estate|
+          Termini.perform("save the status of '#{certname}'", report: true, node: certname) do |estate|
             estate.statuses.enter(certname) { { 'environment' => catalog.environment.to_s } }
           end
         end
@@ -91,7 +91,7 @@ module Simpkv
         end
 
         def save_catalog(certname, catalog, origin)
-          Termini.perform("save the catalog of '#{certname}'", node: certname) do |estate|
+          Termini.perform("save the catalog of '#{certname}'", report: true, node: certname) do |estate|
             next unless stored?(estate, origin)
 
             data = data(catalog)

@@ -20,7 +20,7 @@ module Simpkv
         def save(certname, facts)
           # Only the server knows the trusted facts: an agent can send a fact of this name.
           values = PlainData.of(facts.values).reject { |name, _| name == 'trusted' }
-          Termini.perform("save the facts of '#{certname}'", node: certname) do |estate|
+          Termini.perform("save the facts of '#{certname}'", report: true, node: certname) do |estate|
             estate.facts.save(certname, values, trusted: trusted(certname))
           end
         end

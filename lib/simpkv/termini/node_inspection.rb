@@ -33,13 +33,20 @@ module Simpkv
           facts = inspection && inventory(certname, yield, needed: compiles && inspection.rules?)
           return unless facts
 
-          outcome = inspection.perform(certname, facts)
+          outcome = perform(inspection, certname, facts)
           refusal = outcome.refusal
           carry_out(outcome, refusal ? nil : actions)
           refusal ? raise(refusal) : outcome.record
         end
 
         private
+
+        # @return [Inspection::Inspector::Outcome] which the option `soft_writes` may leave unstored
+        def perform(inspection, certname, facts)
+          inspection.perform(certname, facts) do |store|
+            Termini.drop("save the inspection of '#{certname}'", &store)
+          end
+        end
 
         # @return [String] how Puppet runs, as the option `supported_interfaces` names it. Some commands of an operator,
         #   such as `puppet catalog compile`, have the run mode of a server, and a name of their own

@@ -15,7 +15,7 @@ module Simpkv
         # @raise [Puppet::Error]
         def save(report)
           certname = report.host
-          Termini.perform("save the report of '#{certname}'", node: certname) do |estate|
+          Termini.perform("save the report of '#{certname}'", report: true, node: certname) do |estate|
             estate.reports.save(certname, summary(report))
           end
         end

@@ -5,7 +5,8 @@ require 'simpkv/status/compilers'
 
 module Simpkv
   module Cli
-    # Compares the files of keys of the compilers that store their counters, by fingerprint.
+    # Compares the files of keys of the compilers that store their counters, by fingerprint, and looks at what they have
+    # dropped.
     class CompilersExamination
       WHAT = 'keys of compilers'
       HERE = 'this machine'
@@ -21,7 +22,9 @@ module Simpkv
       # @return [void]
       # @raise [Simpkv::Error] not all counters can be read
       def perform
-        compilers = Status::Compilers.of(@estate).select { |compiler| compiler.key?('keys') }
+        all = Status::Compilers.of(@estate)
+        look_at_dropped(Status::Compilers.dropped(all))
+        compilers = all.select { |compiler| compiler.key?('keys') }
         return if compilers.empty?
 
         here = { 'name' => HERE, 'keys' => Estate::KeyFingerprints.of(@estate.backends) }
@@ -32,6 +35,13 @@ module Simpkv
       end
 
       private
+
+      def look_at_dropped(compilers)
+        return if compilers.empty?
+
+        @findings.warning('dropped reports', "compilers could not store what runs reported: #{compilers.join(', ')}",
+                          'repair the server of writes. The next run of each node stores what it has then')
+      end
 
       def report(backend, prints)
         @findings.warning(WHAT, "the files of keys of the backend '#{Output.name(backend)}' differ: " \

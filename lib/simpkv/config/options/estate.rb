@@ -52,6 +52,12 @@ module Simpkv
              'otherwise the catalog fails. **Dangerous: collectors that purge then remove all that they collected ' \
              'before.** With `node_terminus = simpkv`, the catalog fails in any case',
              errors: ['simpkv estate: ...']),
+      option('soft_writes', :boolean, false,
+             'true: if the server of writes fails, what a run reports (facts, exported resources, catalog, report, ' \
+             'outcome of an inspection) is dropped with a warning, and the catalog is compiled. Collectors and other ' \
+             'reads are complete, or the catalog fails; so does the discovery of a node. `simpkv status` tells what ' \
+             'was dropped, once the server is back',
+             errors: ['simpkv estate: ...']),
       option('unknown_nodes', %w[accept refuse discover], 'accept',
              'with `node_terminus = simpkv`, what to do with a node that has no declared record: `accept` compiles a ' \
              'catalog, `refuse` does not, `discover` applies the inspection rules to an empty record and stores the ' \

@@ -1,0 +1,96 @@
+# frozen_string_literal: true
+
+require_relative 'availability_helper'
+require_relative '../support/puppet_command'
+require 'simpkv/estate'
+
+# The estate in a pair of which the writer is killed, with `puppet apply`. The page said that catalogs go on that only
+# read, but each run saves facts first, and failed.
+Pairs.each do |name, kind, tags|
+  RSpec.describe "The estate in a pair of #{name}", **tags do
+    include_context 'with a pair', kind
+
+    let(:home) { Dir.mktmpdir('simpkv-availability') }
+    let(:collected) { File.join(home, 'collected') }
+    let(:collecting) { "file { '#{collected}': ensure => directory, recurse => true, purge => true } File <<| |>>" }
+
+    before do
+      configure('soft_writes' => true)
+      Simpkv::Estate.new({ 'backends' => { 'default' => backend } }).make
+      each_store.first.put('globals/app', document('stored'))
+      run('web1', "@@file { '#{collected}/web1': content => 'from web1' }")
+      pair.settle
+    end
+
+    after do
+      relaunch if @killed
+      ENV.delete('SIMPKV_CONFIG')
+      FileUtils.remove_entry(home)
+    end
+
+    def kill_writer
+      first.kill
+      @killed = true
+    end
+
+    def relaunch
+      pair.relaunch(first)
+      @killed = false
+      pair.settle
+    end
+
+    # Writes the configuration of the termini, and of the functions.
+    def configure(estate)
+      backends = { 'default' => backend }
+      ENV['SIMPKV_CONFIG'] = write('simpkv.yaml', 'backends' => backends, 'estate' => estate)
+      write('common.yaml', 'simpkv::options' => { 'backends' => backends })
+      write('hiera.yaml', 'version' => 5, 'defaults' => { 'datadir' => home, 'data_hash' => 'yaml_data' },
+                          'hierarchy' => [{ 'name' => 'site', 'path' => 'common.yaml' }])
+      FileUtils.mkdir_p(File.join(home, 'modules'))
+      FileUtils.ln_sf(File.expand_path('../..', __dir__), File.join(home, 'modules', 'simpkv'))
+    end
+
+    def write(name, data)
+      File.join(home, name).tap { |file| File.write(file, data.to_yaml) }
+    end
+
+    # @return [Array(String, Integer)] the output and the exit code
+    def apply(certname, manifest)
+      output, status = PuppetCommand.run(
+        'apply', '--color=false', '--storeconfigs', '--storeconfigs_backend', 'simpkv', '--reports', 'simpkv',
+        '--certname', certname, '--modulepath', File.join(home, 'modules'),
+        '--hiera_config', File.join(home, 'hiera.yaml'), *PuppetCommand.folders(home), '-e', manifest
+      )
+      [output, status.exitstatus]
+    end
+
+    # @return [String] the output of a run without an error
+    def run(certname, manifest)
+      output, code = apply(certname, manifest)
+      expect(code).to eq(0), output
+      output
+    end
+
+    it 'compiles catalogs with soft_writes, which collect all, and fails them without' do
+      kill_writer
+      output = run('web2', "#{collecting} notify { \"read ${simpkv::get('app', { 'global' => true })['value']}\": }")
+      expect(output).to match(/Warning: simpkv estate: could not save the facts of 'web2'.*It is dropped/m)
+        .and include('read stored')
+      expect(File.read("#{collected}/web1")).to eq('from web1')
+      expect(apply('web2', "simpkv::put('new', 1)").last).to eq(1)
+
+      configure({})
+      expect(apply('web2', collecting)).to match([include("could not save the facts of 'web2'"), 1])
+      expect(File.read("#{collected}/web1")).to eq('from web1')
+    end
+
+    it 'stores what a node has when the writer is back' do
+      kill_writer
+      run('web2', "@@file { '#{collected}/web2': content => 'from web2' }")
+      relaunch
+      expect(run('web2', "@@file { '#{collected}/web2': content => 'from web2' }")).not_to include('dropped')
+      run('web3', collecting)
+      expect(Dir.children(collected)).to contain_exactly('web1', 'web2')
+    end
+  end
+end
