@@ -11,7 +11,7 @@ RSpec.describe 'The commands on a damaged estate' do
 
   # The arguments of each command that reads the estate.
   readers = {
-    'node exports' => [%w[web1], %w[web1 host]], 'node facts' => [%w[web1], %w[web1 os.name]],
+    'node exports' => [%w[web1], %w[web1 user]], 'node facts' => [%w[web1], %w[web1 os.name]],
     'node inspect' => [%w[web1]], 'node reports' => [%w[web1]], 'node show' => [%w[web1], %w[declared]],
     'nodes' => [[]], 'rule list' => [[]], 'rule show' => [[EstateDamage::RULE]],
     'export' => [%w[-g], [], %w[-g --raw]], 'copy' => [%w[default other --dry-run]],

@@ -20,7 +20,7 @@ RSpec.describe 'The readers of a damaged estate' do
   readers = {
     catalogs: listing.slice(:get, :demand_many),
     counters: { recent: ->(counters, _) { counters.recent } },
-    exports: { all: ->(exports, errors) { exports.all('host', &collect[errors]) },
+    exports: { all: ->(exports, errors) { exports.all('user', &collect[errors]) },
                of: ->(exports, errors) { exports.of('web1', &collect[errors]) } },
     facts: { find: ->(facts, _) { facts.find('web1') }, with_trusted: ->(facts, _) { facts.with_trusted('web1') },
              all: ->(facts, errors) { facts.all(&collect[errors]) },

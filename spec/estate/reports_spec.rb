@@ -175,9 +175,11 @@ RSpec.describe 'Reports in the store of simpkv' do
     end
   end
 
-  it 'leave out one that is no summary, with a warning' do
+  it 'fail for one that is no summary, or leave it out with a warning' do
     route(:report, terminus: :simpkv)
     estate.store.put('globals/estate/reports/web1/3', '{"value":{"received":"3","events":["s3cret"]},"metadata":{}}')
+    expect { indirection.find('web1') }.to raise_error(Puppet::Error, /'web1': one is no summary of a report/)
+    configure('skip_undecodable' => true)
     expect(indirection.find('web1')).to be_nil
     expect(warnings).to eq(["simpkv estate: left out a report of 'web1', which cannot be read"])
   end

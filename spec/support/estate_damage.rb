@@ -13,15 +13,15 @@ module EstateDamage
   OPTIONS = { 'catalogs' => true, 'compiler_counters' => true, 'unknown_nodes' => 'discover' }.freeze
 
   # A document of each subject, by its path below the estate's folder.
-  DOCUMENTS = ['catalogs/web1', 'counters/compiler1', 'exported/host/web1', 'facts/web1', 'inspections/web1',
+  DOCUMENTS = ['catalogs/web1', 'counters/compiler1', 'exported/user/web1', 'facts/web1', 'inspections/web1',
                'inventory/web1', 'node_cache/web1', 'nodes/web1', 'reports/web1/1', "rules/#{RULE}",
                'status/web1'].freeze
 
   # Those that another document names.
-  NAMED = ['exported/host/web1', 'facts/web1'].freeze
+  NAMED = ['exported/user/web1', 'facts/web1'].freeze
 
   # The folders with a marker.
-  FOLDERS = (Simpkv::Estate::MARKED + Simpkv::Estate::MARKED_LATER + ['exported/host']).freeze
+  FOLDERS = (Simpkv::Estate::MARKED + Simpkv::Estate::MARKED_LATER + ['exported/user']).freeze
 
   # What takes the place of a document.
   REPLACEMENTS = {
@@ -72,12 +72,21 @@ module EstateDamage
 
     def fill_node(estate, name)
       estate.facts.save(name, { 'os' => { 'name' => 'Debian' } })
-      estate.exports.save(name, { 'host' => [{ 'title' => name }] }, 'production')
-      estate.catalogs.put(name, 'environment' => 'production', 'resources' => [{ 'type' => 'Notify', 'title' => name }])
+      estate.exports.save(name, { 'user' => [{ 'title' => name }] }, 'production')
+      estate.catalogs.put(name, 'name' => name, 'version' => 1, 'environment' => 'production', 'tags' => [],
+                                'classes' => [], 'edges' => [],
+                                'resources' => [{ 'type' => 'Notify', 'title' => name, 'exported' => false }])
       estate.inspections.replace_last(name, { 'rules' => [], 'record' => {} }, nil)
       estate.nodes.declare(name, 'classes' => ['ntp'])
       estate.nodes.cache(name, 'classes' => ['cached'])
-      2.times { estate.reports.save(name, 'status' => 'changed', 'environment' => 'production') }
+      2.times { estate.reports.save(name, report(name)) }
+    end
+
+    def report(name)
+      members = { 'host' => name, 'time' => Time.now.utc.iso8601, 'status' => 'changed', 'environment' => 'production',
+                  'puppet_version' => '8.0.0', 'report_format' => 12, 'configuration_version' => 1, 'noop' => false,
+                  'transaction_uuid' => name }
+      Simpkv::Estate::ReportSummary.of(members, {}, [])
     end
 
     def folders

@@ -116,6 +116,29 @@ RSpec.describe 'An estate' do
       expect(open_estate.exports.all('host')).to eq('web1' => host['host'])
     end
 
+    # Its marker of the inventory does not name these folders.
+    it 'adds the markers that came later, of which an estate of an earlier version lacks all' do
+      fill
+      Simpkv::Estate::MARKED_LATER.each { |name| FileUtils.rm(folder(name, '.estate')) }
+      FileUtils.rmdir(folder('inspections'))
+      File.write(folder('inventory/.estate'), '{"value":{},"metadata":{}}')
+      older = open_estate
+      expect([older.inspections.all, older.counters.recent, older.reports.all('web1').length]).to eq([{}, {}, 1])
+
+      expect(open_estate.make).to match_array(Simpkv::Estate::MARKED_LATER)
+      FileUtils.rm_r(folder('inspections'))
+      expect { open_estate.inspections.all }.to raise_error(missing, %r{'globals/estate/inspections'})
+      expect { open_estate.make }.to raise_error(missing, %r{not complete: 'globals/estate/inspections'})
+    end
+
+    it 'gives up facts that are lost' do
+      fill
+      FileUtils.rm(folder('facts/web1'))
+      expect { open_estate.facts.all }.to raise_error(missing, %r{'globals/estate/facts/web1' is missing})
+      expect(open_estate.make(incomplete: true)).to eq(['facts/web1'])
+      expect(open_estate.facts.all).to eq({})
+    end
+
     it 'refuses an estate of an earlier version that has lost a type' do
       fill
       FileUtils.rm(Dir.glob(folder('**/.estate'), File::FNM_DOTMATCH))

@@ -22,7 +22,7 @@ module Simpkv
 
         # @param certname [String]
         # @return [Puppet::Transaction::Report, nil] the last one, as far as its summary goes
-        # @raise [Puppet::Error]
+        # @raise [Puppet::Error] a report cannot be read
         def find(certname)
           search(certname).first
         end
@@ -60,7 +60,10 @@ module Simpkv
         def report(certname, summary)
           Puppet::Transaction::Report.from_data_hash(StoredReport.new(summary).to_data_hash)
         rescue StandardError # Its message may quote values.
-          Termini.left_out("a report of '#{certname}'")
+          return Termini.left_out("a report of '#{certname}'") if Termini.estate.options['skip_undecodable']
+
+          raise Puppet::Error, "simpkv estate: could not read the reports of '#{certname}': one is no summary of a " \
+                               'report', cause: nil
         end
 
         def timestamp(time)
