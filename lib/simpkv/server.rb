@@ -19,23 +19,25 @@ module Simpkv
       private_constant :IDLE, :LINGER
 
       # @param options [Hash] of the file of the command
-      # @param restart [Array<String>] the command that SIGUSR2 starts in place of this process
       # @param binds [Array<String>, nil] addresses, in place of the option `bind`: see {Listener}
       # @param local_write [Boolean] see {Rights}
       # @param vardir [String, nil] the vardir of Puppet
-      # @param doctor [Array<String>, nil] the command that examines the site: see {DoctorProcess}
+      # @param commands [Hash{Symbol => Array<String>}] `restart`, the command that SIGUSR2 starts in place of this
+      #   process; `doctor`, which examines the site, or nil: see {DoctorProcess}
+      # @param log [Log]
       # @yieldreturn [Hash] the options, read again, after SIGHUP
       # @raise [ConfigError] an option is wrong
-      def initialize(options, restart:, binds: nil, local_write: false, vardir: nil, doctor: nil, &read_again)
+      def initialize(options, commands:, binds: nil, local_write: false, vardir: nil, log: Log.new($stderr),
+                     &read_again)
         @options = Config.server(options['server'] || {})
-        @restart = restart
-        @settings = { restart: restart, binds: binds, local_write: local_write, vardir: vardir, doctor: doctor }
+        @settings = { commands: commands, binds: binds, local_write: local_write, vardir: vardir, log: log }
+        @commands = commands
+        @log = log
         @local_write = local_write
         @read_again = read_again
         @rights = Rights.new(@options['rights'], local_write: local_write)
         @listeners = (binds || @options['bind']).map { |url| Listener.new(url, @options) }
         @certificates = Certificates.new(@options)
-        @log = Log.new($stderr)
         @site = Status::Site.new(options, vardir, @log)
         @site.backend
         @owner = Caller.new(:user, Audit.user, Process.euid)
@@ -44,19 +46,22 @@ module Simpkv
 
       # Serves until SIGTERM or SIGINT.
       #
+      # @param signals [Signals]
       # @return [void]
       # @raise [ConfigError] an address is in use
-      def run
+      def run(signals)
         # A client that does not wait for its response makes a write fail. The command would end.
         trap('PIPE') { nil }
-        launcher = Puma::Launcher.new(configuration, log_writer: ErrorLog.new(@log), argv: @restart.drop(1))
+        launcher = Signals::Launcher.new(configuration, log_writer: ErrorLog.new(@log),
+                                                        argv: @commands.fetch(:restart).drop(1))
+        launcher.signals = signals
         # Puma has bound the addresses, and accepts no connection yet.
         launcher.events.register(:state) do |state|
           Door.install(launcher.binder, @connections, method(:large?)) if state == :booting
         end
-        launcher.events.after_booted { booted(launcher) }
-        # Puma replaces the process: what it has started would be left over.
-        launcher.events.before_restart { stop_parts }
+        restart = Restart.new(launcher, @connections, signals, @log)
+        launcher.events.after_booted { booted(launcher, signals, restart) }
+        restart.prepare { stop_parts }
         launcher.run
         stop_parts
       rescue SystemCallError => e
@@ -79,7 +84,7 @@ module Simpkv
           dsl.drain_on_shutdown # Connections that the kernel has taken, and Puma has not, would be reset.
           dsl.http_content_length_limit(@options['command_bytes'])
           dsl.raise_exception_on_sigterm(false)
-          dsl.restart_command(@restart.first)
+          dsl.restart_command(@commands.fetch(:restart).first)
           dsl.lowlevel_error_handler { |error, env, status| low_level(error, env, status) }
         end
       end
@@ -111,14 +116,15 @@ module Simpkv
         @replicas = ReplicaWatch.new(@site, @options['compare_replicas_seconds'], @log)
         @queries = queries
         @status = SiteStatus.new(@site, @owner, certificates: @certificates, replicas: @replicas, queries: @queries,
-                                                doctor: DoctorProcess.new(@settings[:doctor]), log: @log)
-        pages = [CertificateMetrics.new(@certificates), @replicas, @status, @queries]
+                                                doctor: DoctorProcess.new(@commands[:doctor]), log: @log)
+        pages = [@log, CertificateMetrics.new(@certificates), @replicas, @status, @queries]
         @metrics = Metrics.new(@connections, *pages.compact)
       end
 
       def stop_parts
         @status.stop
         @queries&.stop
+        @log.close
       end
 
       # @return [Queries, nil]
@@ -131,6 +137,7 @@ module Simpkv
       # A request that Puma itself refuses, or an error outside of {Observation}.
       def low_level(error, head, status)
         id = SecureRandom.uuid
+        ErrorLog.note(error, id, head.peer_name)
         problem = UnreadRequest.problem(error, status)
         status, headers, body = page(head, id, problem) || problem.response(id)
         [status, { **Observation.headers(id), **headers }, body]
@@ -140,18 +147,18 @@ module Simpkv
       def page(head, id, problem)
         @entrance.refuse(UnreadRequest.env(head, id), problem)
       rescue StandardError => e
-        @log.call("internal error: #{e.class} at #{e.backtrace&.first}")
+        @log.call("internal error: #{e.class} at #{e.backtrace&.first}", id: id, from: head.peer_name)
         nil
       end
 
-      def booted(launcher)
-        trap('HUP') { Thread.new { reload } }
-        trap('USR2') { Thread.new { start_anew(launcher) } }
+      def booted(launcher, signals, restart)
         Process.setproctitle('simpkv serve')
         @replicas.start
         @queries&.start
-        launcher.binder.ios.each { |door| puts("simpkv: serving on #{address(door)}") }
-        $stdout.flush
+        signals.obey('HUP' => method(:reload), 'USR2' => -> { start_anew(restart) })
+        $stdout.sync = true
+        output = Log.new($stdout) # Nobody may read it after a restart.
+        launcher.binder.ios.each { |door| output.write("simpkv: serving on #{address(door)}\n") }
       end
 
       # The address of a listening socket: with the port that the system has chosen for port 0.
@@ -164,9 +171,8 @@ module Simpkv
       end
 
       # Starts the service anew. If the configuration is wrong, it goes on with the one that it has.
-      def start_anew(launcher)
-        Service.new(@read_again.call, **@settings)
-        launcher.restart
+      def start_anew(restart)
+        restart.perform { Service.new(@read_again.call, **@settings) }
       rescue Error, ConfigError, SystemCallError => e
         @log.call("the service does not start anew: #{e.message}")
       end
@@ -190,6 +196,8 @@ require 'simpkv/server/door'
 require 'simpkv/server/error_log'
 require 'simpkv/server/listener'
 require 'simpkv/server/log'
+require 'simpkv/server/signals'
+require 'simpkv/server/restart'
 require 'simpkv/server/certificates'
 require 'simpkv/server/rights'
 require 'simpkv/server/problem'

@@ -109,7 +109,8 @@ RSpec.describe 'The connections of the service' do
 
   describe 'in the table' do
     let(:log) { StringIO.new }
-    let(:connections) { Simpkv::Server::Connections.new(limit, Simpkv::Server::Log.new(log)) }
+    let(:lines) { Simpkv::Server::Log.new(log) }
+    let(:connections) { Simpkv::Server::Connections.new(limit, lines) }
     let(:limit) { 2 }
     let(:ends) { [] }
 
@@ -216,6 +217,7 @@ RSpec.describe 'The connections of the service' do
       first.close
       expect(open_connection.first).not_to be_nil
       expect(connections.stats).to eq([2, { room: 1, refused: 1, slow: 0 }])
+      lines.close
       expect(log.string.lines.length).to eq(1)
     end
 

@@ -72,11 +72,13 @@ RSpec.describe 'The comparison of replicas' do
     names = [-> { raise 'pl4nted' }, -> { raise Simpkv::ConfigError, 'wrong' }, -> { ['default'] }]
     allow(site).to receive(:backend_names) { names.length > 1 ? names.shift.call : names.first.call }
     allow(site).to receive(:backend).and_raise(KeyError, 'pl4nted')
-    watch = Simpkv::Server::ReplicaWatch.new(site, 0.01, Simpkv::Server::Log.new(log))
+    lines = Simpkv::Server::Log.new(log)
+    watch = Simpkv::Server::ReplicaWatch.new(site, 0.01, lines)
     thread = watch.start
     thread.report_on_exception = false
     eventually(errors: RuntimeError) { watch.text[/^simpkv_replica_errors_total (.*)/, 1].to_f > 3 }
     expect(thread).to be_alive
+    lines.close
     expect(log.string.lines.first(3)).to match([/backends: .*RuntimeError/, /backends: .*wrong/, /default: .*KeyError/])
     expect(log.string).not_to include('pl4nted')
   ensure

@@ -80,6 +80,15 @@ class ServiceClient
     end
   end
 
+  # @return [IO] a new connection
+  def open
+    return UNIXSocket.new(@place) if @scheme == 'unix'
+
+    address, _, port = @place.rpartition(':')
+    socket = TCPSocket.new(address.delete('[]'), Integer(port))
+    @scheme == 'tcp' ? socket : secured(socket)
+  end
+
   # @yieldparam socket [IO] a new connection
   def connect
     socket = open
@@ -92,14 +101,6 @@ class ServiceClient
 
   def host
     @scheme == 'unix' ? 'localhost' : @place
-  end
-
-  def open
-    return UNIXSocket.new(@place) if @scheme == 'unix'
-
-    address, _, port = @place.rpartition(':')
-    socket = TCPSocket.new(address.delete('[]'), Integer(port))
-    @scheme == 'tcp' ? socket : secured(socket)
   end
 
   def secured(socket)

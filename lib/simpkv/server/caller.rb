@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require 'etc'
-
 module Simpkv
   module Server
     # The one who sent a request, as the connection proves it: a local user on a Unix socket, any local process on a
@@ -24,18 +22,10 @@ module Simpkv
         def of(env, certificates)
           connection = env.fetch(Connection::KEY)
           case connection.kind
-          when :unix then new(:user, name_of(connection.uid), connection.uid)
+          when :unix then new(:user, Audit.user_name(connection.uid), connection.uid)
           when :tcp then new(:local, nil)
           when :ssl then new(:certname, certificates.certname(env['puma.peercert']))
           end
-        end
-
-        private
-
-        def name_of(uid)
-          Etc.getpwuid(uid).name
-        rescue ArgumentError
-          uid.to_s
         end
       end
 

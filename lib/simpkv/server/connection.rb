@@ -69,7 +69,8 @@ module Simpkv
         @kind = kind
         @connections = connections
         @uid = uid_of(socket) if kind == :unix
-        @peer = @uid || address(to_io)
+        @address = address(to_io) unless @uid
+        @peer = @uid || network
         @bytes = 0
         @threads = {}.compare_by_identity
         to_io.extend(Polled, PacedWrites).connection = self
@@ -127,6 +128,16 @@ module Simpkv
         @connections.use(self)
       end
 
+      # @return [String] the client in a line of the log about a request that has no {Caller}
+      def peer_name
+        @uid ? "user:#{Audit.user_name(@uid)}" : (@address || '-').to_s
+      end
+
+      # @return [Boolean] whether the connection ends with the present response, which says so
+      def retiring?
+        @connections.retiring?
+      end
+
       # Ends the connection once Puma has answered what has arrived: Puma reads its end next.
       #
       # @return [void]
@@ -178,12 +189,16 @@ module Simpkv
         socket.getsockopt(:SOCKET, :PEERCRED).unpack(CREDENTIALS)[1]
       end
 
-      # @return [String, nil] nil if the client has gone
+      # @return [IPAddr, nil] nil if the client has gone
       def address(socket)
-        address = IPAddr.new(socket.remote_address.ip_address.sub(/%.*/, ''))
-        address.ipv6? && !address.ipv4_mapped? ? address.mask(NETWORK).to_s : address.native.to_s
+        IPAddr.new(socket.remote_address.ip_address.sub(/%.*/, '')).native
       rescue SystemCallError, IPAddr::Error
         nil
+      end
+
+      # @return [String, nil]
+      def network
+        (@address&.ipv6? ? @address.mask(NETWORK) : @address)&.to_s
       end
     end
   end

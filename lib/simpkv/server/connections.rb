@@ -83,8 +83,34 @@ module Simpkv
         @mutex.synchronize do
           @open -= 1
           forget(connection)
-          @room.signal
+          @room.broadcast
         end
+      end
+
+      # From now on, each response ends its connection. Waits until the connections that are open now have ended: a
+      # client that keeps one learns from its next response that it needs another one, and loses no request.
+      #
+      # @param seconds [Numeric] after which connections without a request are idle for too long
+      # @return [void]
+      def retire(seconds)
+        @mutex.synchronize do
+          @retiring = true
+          kept = @peers.values.flat_map(&:keys)
+          await(seconds) { kept.none? { |connection| @peers.fetch(connection.peer, {}).key?(connection) } }
+        end
+      end
+
+      # @return [Boolean]
+      def retiring?
+        @retiring || false
+      end
+
+      # Waits until no connection is open.
+      #
+      # @param seconds [Numeric] the most
+      # @return [void]
+      def drain(seconds)
+        @mutex.synchronize { await(seconds) { @open.zero? } }
       end
 
       # Counts a connection that ends for a reason of the service.
@@ -102,6 +128,12 @@ module Simpkv
       end
 
       private
+
+      # Waits until the block returns true, or for so many seconds.
+      def await(seconds)
+        deadline = Clock.now + seconds
+        @room.wait(@mutex, [deadline - Clock.now, 0.01].max) until yield || Clock.now > deadline
+      end
 
       # @raise [ConfigError]
       def allow_files(needed)

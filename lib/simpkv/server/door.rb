@@ -56,6 +56,11 @@ module Simpkv
           @large.call({ Connection::KEY => @connection }.merge(self))
         end
 
+        # @return [String] see {Connection#peer_name}
+        def peer_name
+          @connection.peer_name
+        end
+
         # @return [String, nil] see {Connection#beginning}
         def beginning
           @connection.beginning
@@ -84,15 +89,24 @@ module Simpkv
       # @return [Connection]
       # @raise [IO::WaitReadable] there is none, or no room for one
       def accept_nonblock
+        raise IO::EAGAINWaitReadable if @silence
+
         @connections.make_room
         connection = @connections.add(@listener.accept_nonblock, @kind) || raise(IO::EAGAINWaitReadable)
         @opened.call(self, connection)
         connection
       end
 
-      # @return [TCPServer, UNIXServer]
+      # Leaves new connections to the program that takes the place of this one: the system keeps them until then.
+      #
+      # @return [void]
+      def shut
+        @silence = IO.pipe
+      end
+
+      # @return [IO] what Puma waits for
       def to_io
-        @listener.to_io
+        @silence ? @silence.first : @listener.to_io
       end
 
       # @return [void]

@@ -9,19 +9,45 @@ module Simpkv
     class ErrorLog < Puma::LogWriter
       # The process has no file descriptor for a new connection.
       EXHAUSTED = [Errno::EMFILE, Errno::ENFILE].freeze
-      # The file of Puma that reads requests, and its methods that fail at malformed ones with a NoMethodError: at a
-      # part of a trailer after a chunked body, and where Puma puts the parts of a malformed head into a message.
-      READER = 'puma/client.rb'
-      READS = %w[decode_chunk parser_execute].freeze
+      # The files of Puma that read requests, and the methods there in which code fails that relies on what malformed
+      # ones do not have: at the size of a chunk, at a part of a trailer, at an address that is no path, and where Puma
+      # puts the parts of a malformed head into a message.
+      READERS = %w[puma/client.rb puma/client_env.rb].freeze
+      READS = %w[decode_chunk parser_execute normalize_env].freeze
       # Seconds until the thread that accepts connections tries again. Puma alone would try, and log, without a pause.
       PAUSE = 1
-      private_constant :EXHAUSTED, :READER, :READS, :PAUSE
+      KNOWN = [Puma::HttpParserError, Puma::HttpParserError501, Puma::ConnectionError, Puma::MiniSSL::SSLError,
+               SystemCallError, IOError].freeze
+      NOTED = :simpkv_noted_error
+      private_constant :EXHAUSTED, :READERS, :READS, :PAUSE, :KNOWN, :NOTED
 
-      # @param error [Exception] that Puma did not expect
-      # @return [Boolean] whether a malformed request is the reason, not an error of the service
-      def self.malformed?(error)
-        place = error.backtrace_locations&.first if error.is_a?(NoMethodError)
-        !place.nil? && place.path.end_with?(READER) && READS.include?(place.base_label)
+      class << self
+        # @param error [Exception] that Puma did not expect
+        # @return [Boolean] whether a malformed request is the reason, not an error of the service, or of a disk. False
+        #   for those errors that Puma knows
+        def malformed?(error)
+          return false if KNOWN.any? { |type| error.is_a?(type) }
+
+          error.backtrace_locations.to_a.any? do |place|
+            READERS.any? { |file| place.path.end_with?(file) } && READS.include?(place.base_label)
+          end
+        end
+
+        # Notes the request that an error is about. Puma does not say it when it reports the error, in the same thread.
+        #
+        # @param error [Exception]
+        # @param id [String] of the response
+        # @param peer [String]
+        # @return [void]
+        def note(error, id, peer)
+          Thread.current[NOTED] = [error, { id: id, from: peer }]
+        end
+
+        # @return [Hash{Symbol => String}] the request that an error is about, as far as it is known
+        def noted(error)
+          other, request = Thread.current[NOTED]
+          error.equal?(other) ? request : {}
+        end
       end
 
       # @param log [Log]
@@ -39,14 +65,16 @@ module Simpkv
 
       # A client that sends nonsense, has no certificate, or has gone.
       %i[connection_error parse_error ssl_error].each do |name|
-        define_method(name) { |error, *_| report('a connection was refused', error) }
+        define_method(name) { |error, client = nil, *_| report('a connection was refused', error, client) }
       end
 
       # @param error [Exception]
       # @return [void]
-      def unknown_error(error, *)
-        return parse_error(error) if self.class.malformed?(error)
-        return report("internal error at #{error.backtrace&.first}", error) unless EXHAUSTED.include?(error.class)
+      def unknown_error(error, client = nil, *)
+        return parse_error(error, client) if self.class.malformed?(error)
+
+        at = "internal error at #{error.backtrace&.first}"
+        return report(at, error, client) unless EXHAUSTED.include?(error.class)
 
         report('there are too many connections: new ones wait', error)
         sleep(PAUSE)
@@ -59,8 +87,11 @@ module Simpkv
 
       private
 
-      def report(what, error)
-        @log.call("#{what}: #{error.class.name}")
+      # @param client [Puma::Client, Connection, nil]
+      def report(what, error, client = nil)
+        connection = client.respond_to?(:io) ? client.io : client
+        known = connection.is_a?(Connection) ? { from: connection.peer_name } : {}
+        @log.call("#{what}: #{error.class.name}", **known, **self.class.noted(error))
       end
     end
   end

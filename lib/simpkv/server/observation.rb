@@ -3,7 +3,6 @@
 require 'securerandom'
 require 'simpkv/server/api/version'
 require 'simpkv/server/problem'
-require 'simpkv/unsafe_characters'
 
 module Simpkv
   module Server
@@ -44,6 +43,7 @@ module Simpkv
         given = env['HTTP_X_REQUEST_ID'].to_s
         id = env[ID] = given.match?(GIVEN_ID) ? given : SecureRandom.uuid
         status, headers, body = answer(env, id)
+        env[Puma::Const::HTTP_CONNECTION] = Puma::Const::CLOSE if env.fetch(Connection::KEY).retiring?
         seconds = Clock.now - began
         @metrics.observe(env[ROUTE] || 'other', env['REQUEST_METHOD'], status, seconds)
         write(env, id, status, seconds)
@@ -58,7 +58,7 @@ module Simpkv
         problem = Problem.of(e)
         @metrics.error(e)
         place = "#{e.class} at #{e.backtrace&.first}" unless e.is_a?(Problem) || e.is_a?(Error) || e.is_a?(ConfigError)
-        puts(id, "internal error: #{place}") if place
+        log(env, id, "internal error: #{place}") if place
         refuse(env, id, problem)
       end
 
@@ -66,18 +66,16 @@ module Simpkv
       def refuse(env, id, problem)
         @app.refuse(env, problem) || problem.response(id, env['PATH_INFO'].to_s)
       rescue StandardError, SystemStackError => e
-        puts(id, "internal error: #{e.class} at #{e.backtrace&.first}")
+        log(env, id, "internal error: #{e.class} at #{e.backtrace&.first}")
         problem.response(id, env['PATH_INFO'].to_s)
       end
 
       def write(env, id, status, seconds)
-        caller = env[Gate::CALLER] || '-'
-        puts(id, "#{caller} #{env['REQUEST_METHOD']} #{env['PATH_INFO']} #{status} #{(seconds * 1000).round} ms")
+        log(env, id, "#{env['REQUEST_METHOD']} #{env['PATH_INFO']} #{status} #{(seconds * 1000).round} ms")
       end
 
-      def puts(id, text)
-        time = Time.now.utc.strftime('%Y-%m-%dT%H:%M:%S.%LZ')
-        @log.write("#{time} #{id} #{UnsafeCharacters.escaped(text.dup.force_encoding(Encoding::UTF_8).scrub)}\n")
+      def log(env, id, text)
+        @log.call(text, id: id, from: env[Gate::CALLER] || env.fetch(Connection::KEY).peer_name)
       end
     end
   end

@@ -13,7 +13,7 @@ module Simpkv
           Starts the service, in the foreground: an HTTP API for keys, nodes and inspection rules, with metrics. It
           needs the gem simpkv-server. It prints a line with each address when it is ready, and ends with 0 after
           SIGTERM. SIGHUP reads rights, CAs and revocation lists again. SIGUSR2 starts the service anew, and no request
-          is lost.
+          is lost: connections end with their next response, or when they are idle.
 
           An address is unix:///PATH, tcp://127.0.0.1:PORT, tcp://[::1]:PORT, or ssl://HOST:PORT. On a Unix socket, the
           kernel tells who asks. On a loopback port, every local process may read, but no values of keys and no access
@@ -28,10 +28,11 @@ module Simpkv
 
         def run
           require_server
+          signals = Server::Signals.new # One that arrives while the configuration is read must not be lost.
           Server::Service.new(configuration.site, binds: @binds, local_write: @local_write, vardir: @flags[:vardir],
-                                                  restart: command_line, doctor: doctor) do
+                                                  commands: { restart: command_line, doctor: doctor }) do
             read_again
-          end.run
+          end.run(signals)
           nil
         end
 
