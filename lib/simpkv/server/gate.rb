@@ -15,6 +15,8 @@ module Simpkv
       SEGMENTS = 'simpkv.segments'
       # Hosts of loopback addresses. A page of another site that a name of its own leads here cannot send them.
       LOCAL_HOSTS = /\A(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?\z/i.freeze
+      # The host in a request line that has a whole address.
+      TARGET_HOST = %r{\A[a-z][a-z0-9+.-]*:(?://([^/?#]*))?}i.freeze
       # In a decoded segment.
       REFUSED = %r{[/\\\x00-\x1f\x7f]}.freeze
       # The beginning of paths in which a later segment than the fourth is a title, such as `%2Fetc%2Fhosts`; and the
@@ -22,7 +24,7 @@ module Simpkv
       QUERIES = %w[pdb query].freeze
       TITLES_FROM = 4
       RESOURCES = 'resources'
-      private_constant :LOCAL_HOSTS, :REFUSED, :QUERIES, :TITLES_FROM, :RESOURCES
+      private_constant :LOCAL_HOSTS, :TARGET_HOST, :REFUSED, :QUERIES, :TITLES_FROM, :RESOURCES
 
       # @param env [Hash{String => Object}]
       # @return [Boolean] false if a browser says that a page of another site has sent the request
@@ -73,6 +75,7 @@ module Simpkv
       # @raise [Problem, Error] the request is refused
       def identify(env)
         check_length(env)
+        check_target(env)
         segments, folder = decoded(env.fetch('PATH_INFO'))
         env[CALLER] = Caller.of(env, @certificates)
         check_host(env) if env[CALLER].kind == :local
@@ -87,6 +90,15 @@ module Simpkv
         return unless env[Door::Head::AMBIGUOUS]
 
         raise Problem.new(400, 'a request has either Content-Length or Transfer-Encoding')
+      end
+
+      # A request line with a whole address names a host, which counts, and not the header. Two readers could take
+      # different ones.
+      def check_target(env)
+        target = env['REQUEST_URI'].to_s.match(TARGET_HOST)
+        return if target.nil? || target[1].to_s.casecmp?(env['HTTP_HOST'].to_s)
+
+        raise Problem.new(400, 'the address in the request line has another host than the header Host')
       end
 
       # @return [Array(Array<String>, Boolean)] the segments of the path without `%` escapes; whether a slash ends it
