@@ -12,5 +12,16 @@ require 'simpkv/inspection/stored_rules'
 module Simpkv
   # Inspection rules (docs/inspection-rules.md), and the inspections of nodes with them.
   module Inspection
+    class << self
+      # What reads rules: a text of JSON becomes an object like {Native::Rules}. The service has its workers do it.
+      #
+      # @return [#call]
+      attr_writer :engine
+
+      # @return [#call]
+      def engine
+        @engine ||= Native::Rules.method(:new)
+      end
+    end
   end
 end

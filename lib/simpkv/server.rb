@@ -59,6 +59,7 @@ module Simpkv
         launcher.events.register(:state) do |state|
           Door.install(launcher.binder, @connections, method(:large?)) if state == :booting
         end
+        Inspection.engine = @work.engine
         restart = Restart.new(launcher, @connections, signals, @log)
         launcher.events.after_booted { booted(launcher, signals, restart) }
         restart.prepare { stop_parts }
@@ -91,7 +92,7 @@ module Simpkv
 
       def application
         routes = Class.new(Application)
-        routes.opts.merge!(site: @site, rights: -> { @rights }, metrics: @metrics, queries: @queries,
+        routes.opts.merge!(site: @site, rights: -> { @rights }, metrics: @metrics, queries: @queries, work: @work,
                            readiness: Readiness.new(@site, @owner, @queries, @log), owner: @owner, status: @status,
                            commands: Commands::Intake.new(@options['command_bytes']))
         limit = ->(app) { BodyLimit.new(app, @options['command_bytes']) }
@@ -115,6 +116,7 @@ module Simpkv
         @connections = Connections.new(@options['max_connections'], @log)
         @replicas = ReplicaWatch.new(@site, @options['compare_replicas_seconds'], @log)
         @queries = queries
+        @work = Work.new(@queries ? @queries.workers : Queries.workers(@options))
         @status = SiteStatus.new(@site, @owner, certificates: @certificates, replicas: @replicas, queries: @queries,
                                                 doctor: DoctorProcess.new(@commands[:doctor]), log: @log)
         pages = [@log, CertificateMetrics.new(@certificates), @replicas, @status, @queries]
@@ -124,6 +126,7 @@ module Simpkv
       def stop_parts
         @status.stop
         @queries&.stop
+        @work.stop
         @log.close
       end
 
@@ -211,6 +214,7 @@ require 'simpkv/server/certificate_metrics'
 require 'simpkv/server/metrics'
 require 'simpkv/server/open_api'
 require 'simpkv/server/queries'
+require 'simpkv/server/work'
 require 'simpkv/server/site_status'
 require 'simpkv/server/application'
 require 'simpkv/server/entrance'

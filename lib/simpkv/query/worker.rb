@@ -33,7 +33,7 @@ module Simpkv
 
       # Starts a worker, and waits until it is ready.
       #
-      # @param index [String] the path of the database
+      # @param index [String, nil] the path of the database
       # @raise [EndedError]
       def initialize(index)
         @socket, theirs = UNIXSocket.pair
@@ -42,10 +42,10 @@ module Simpkv
                                                                   pgroup: true, chdir: '/')
         theirs.close
         reply = receive(Clock.now + START)
-        raise EndedError, "the worker for queries cannot start: #{reply['error']}" unless reply['ready']
+        raise EndedError, "the worker cannot start: #{reply['error']}" unless reply['ready']
       rescue SystemCallError, Simpkv::Error => e
         kill
-        raise e.is_a?(EndedError) ? e : EndedError.new("the worker for queries cannot start: #{e.message}"), cause: nil
+        raise e.is_a?(EndedError) ? e : EndedError.new("the worker cannot start: #{e.message}"), cause: nil
       end
 
       # Has a question answered. A worker that has not replied is killed, whatever the reason is: the next question
@@ -117,13 +117,13 @@ module Simpkv
 
       # SQLite makes its temporary files beside the index, which may be in memory for a reason.
       def environment(index)
-        ENV.to_h.slice(*ENVIRONMENT).merge('SQLITE_TMPDIR' => File.dirname(index))
+        ENV.to_h.slice(*ENVIRONMENT).merge(index ? { 'SQLITE_TMPDIR' => File.dirname(index) } : {})
       end
 
       # The same Ruby, with the same folders of code.
       def command(index)
         [RbConfig.ruby, *$LOAD_PATH.map { |folder| "-I#{File.expand_path(folder.to_s)}" },
-         '-rsimpkv/query/worker_process', '-e', PROGRAM, SOCKET.to_s, index]
+         '-rsimpkv/query/worker_process', '-e', PROGRAM, SOCKET.to_s, index.to_s]
       end
 
       # @return [String]
@@ -162,14 +162,14 @@ module Simpkv
       end
 
       def late
-        raise LimitError, "the query takes longer than the option 'query_seconds' allows"
+        raise LimitError, "the request takes longer than the option 'query_seconds' allows"
       end
 
       def ended
         _, status = Process.wait2(@pid)
-        EndedError.new("the worker that answers the query has ended: #{how(status)}")
+        EndedError.new("the worker has ended: #{how(status)}")
       rescue Errno::ECHILD
-        EndedError.new('the worker that answers the query has ended')
+        EndedError.new('the worker has ended')
       ensure
         forget
       end

@@ -12,8 +12,9 @@ module Simpkv
     #
     # `{"ready": true}`:: at the start
     # `{"rows": 2, "bytes": 50, "total": null}`:: it has written an answer; `missing` names what there is not
+    # `{"result": ...}`:: it has performed a task: see {Tasks}
     # `{"error": "invalid", "message": "...", "place": null}`:: the query is wrong; others are `limit`, `stale`,
-    #   `unavailable`, `damaged` and `full` (the index and its disk), `internal`
+    #   `unavailable`, `damaged` and `full` (the index and its disk), `too_large`, `internal`
     #
     # A message about an internal error has no text of the error, which could have a value.
     class WorkerProcess
@@ -62,6 +63,7 @@ module Simpkv
       def start_up
         require 'simpkv/query/index'
         require 'simpkv/query/question'
+        require 'simpkv/query/tasks'
         Process.setrlimit(:AS, MEMORY)
         { 'ready' => true }
       rescue LoadError, StandardError => e
@@ -78,19 +80,27 @@ module Simpkv
 
       def reply(file, question)
         bound_time(question.fetch('seconds'))
+        return { 'result' => (@tasks ||= Tasks.new).perform(question) } if question['task']
+
         question['ast_only'] ? write_ast(file, question) : write_answer(file, question)
-      rescue InvalidError => e
-        error('invalid', e.message).merge('place' => e.place)
-      rescue LimitError => e
-        error('limit', e.message)
-      rescue StaleError => e
-        error('stale', e.message)
-      rescue TransientError, ConfigError => e
-        error('unavailable', e.message)
+      rescue Simpkv::Error, ConfigError => e
+        refusal(e)
       rescue NoMemoryError, SystemStackError
         error('limit', 'the query needs too much memory')
       rescue StandardError => e
         failure(e)
+      end
+
+      def refusal(error)
+        case error
+        when InvalidError then error('invalid', error.message).merge('place' => error.place)
+        when Simpkv::InvalidError then error('invalid', error.message)
+        when LimitError then error('limit', error.message)
+        when TooLargeError then error('too_large', error.message)
+        when StaleError then error('stale', error.message)
+        when TransientError, ConfigError then error('unavailable', error.message)
+        else error('internal', place(error))
+        end
       end
 
       # Errors of SQLite have messages with a part of the query.

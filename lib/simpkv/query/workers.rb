@@ -6,14 +6,17 @@ require 'simpkv/query/worker'
 
 module Simpkv
   module Query
-    # The workers of a service, which answer its queries. They start when there are queries, and one that ends is
-    # replaced at the next one. Thread-safe.
+    # The workers of a service, which answer its queries and perform other {Tasks}. They start when there are any, and
+    # one that ends is replaced at the next one. Thread-safe.
     class Workers
       # No worker has become free in time, or as many queries wait already as may.
       class BusyError < Simpkv::TransientError; end
 
-      BUSY = 'all workers are busy with other queries'
-      private_constant :BUSY
+      BUSY = 'all workers are busy with other requests'
+      # By the error in a reply.
+      ERRORS = { 'limit' => LimitError, 'too_large' => TooLargeError, 'stale' => StaleError,
+                 'unavailable' => UnavailableError }.freeze
+      private_constant :BUSY, :ERRORS
 
       # An answer of a worker: `file` has its text, and is positioned at the beginning. `missing` names what the path of
       # the question names and the index does not have.
@@ -28,7 +31,7 @@ module Simpkv
         end
       end
 
-      # @param index [String] the path of the database
+      # @param index [String, nil] the path of the database; nil for workers without one, which answer no queries
       # @param count [Integer] the number of workers
       # @param seconds [Numeric] the time that a query may take; it may wait for a worker as long
       # @param rows [Integer] the number of rows that an answer may have
@@ -67,6 +70,22 @@ module Simpkv
           file&.close
           raise
         end
+      end
+
+      # @param task [Hash{String => Object}] see {Tasks}
+      # @return [Object] the result
+      # @raise [Simpkv::InvalidError, TooLargeError, LimitError, BusyError, Worker::EndedError]
+      def perform(task)
+        with_worker do |worker|
+          reply = File.open(File::NULL, 'w') do |unused|
+            worker.ask(task.merge('seconds' => @seconds), unused, Clock.now + @seconds)
+          end
+          raise error(reply) if reply['error']
+
+          reply['result']
+        end
+      rescue InvalidError => e
+        raise Simpkv::InvalidError, e.message, cause: nil
       end
 
       # @return [Array<Integer>] the process IDs of the workers that wait
@@ -152,10 +171,8 @@ module Simpkv
       def error(reply)
         message = reply['message']
         case reply['error']
+        when *ERRORS.keys then ERRORS.fetch(reply['error']).new(message)
         when 'invalid' then InvalidError.new(message, reply['place'])
-        when 'limit' then LimitError.new(message)
-        when 'stale' then StaleError.new(message)
-        when 'unavailable' then UnavailableError.new(message)
         when 'damaged' then DamagedError.new
         when 'full' then FullError.new("the disk of the index of queries, #{@index}, is full")
         else Worker::EndedError.new("the worker could not answer: #{message}")

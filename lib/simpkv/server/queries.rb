@@ -32,6 +32,18 @@ module Simpkv
       end
 
       # @param options [Hash{String => Object}] of the section `server`: see {Config.server}
+      # @param index [String, nil] the path of the database
+      # @return [Query::Workers] one at least: see {Work}
+      def self.workers(options, index = nil)
+        count, waiting = limits(*options.values_at('threads', 'query_workers'))
+        Query::Workers.new(index, count: count, waiting: waiting, seconds: options['query_seconds'],
+                                  rows: options['query_rows'])
+      end
+
+      # @return [Query::Workers]
+      attr_reader :workers
+
+      # @param options [Hash{String => Object}] of the section `server`: see {Config.server}
       # @param site [Status::Site]
       # @param caller [Caller] in whose name the index is made
       # @param log [#call] receives errors of the index
@@ -42,9 +54,7 @@ module Simpkv
         @keeper = Query::Keeper.new(log: log) do |stopping|
           Query::Builder.new(site.estate(caller), @index, warn: log, stopping: stopping)
         end
-        count, waiting = self.class.limits(*options.values_at('threads', 'query_workers'))
-        @workers = Query::Workers.new(@index.path, count: count, waiting: waiting, seconds: options['query_seconds'],
-                                                   rows: options['query_rows'])
+        @workers = self.class.workers(options, @index.path)
       end
 
       # @return [void]
@@ -52,12 +62,11 @@ module Simpkv
         @keeper.start
       end
 
-      # Ends the thread and the workers.
+      # Ends the thread.
       #
       # @return [void]
       def stop
         @keeper.stop
-        @workers.close
       end
 
       # @param question [Hash{String => Object}] see {Query::Workers#ask}

@@ -49,8 +49,12 @@ module Simpkv
 
         private
 
+        # Each word but the last one may stand at the first place that fits, so that no path makes it backtrack.
         def glob(text)
-          text.split('*', -1).map { |word| Regexp.escape(word) }.join('[^/]*')
+          first, *words, last = text.split('*', -1).map { |word| Regexp.escape(word) }
+          return first.to_s unless last
+
+          "#{first}#{words.map { |word| "(?>[^/]*?#{word})" }.join}[^/]*#{last}"
         end
       end
       private_constant :MEMBERS, :READS, :QUERIES, :NEED_WRITE, :Right, :Path

@@ -25,8 +25,10 @@ module Simpkv
       option('tls_crl', :path, nil, 'the revocation lists of these CAs, PEM',
              absent: 'revocation is not checked', protects: true),
       option('query_workers', 0..64, 2,
-             'the number of processes that answer queries; 0: the service keeps no index and answers no queries'),
-      option('query_seconds', :duration, 20, 'the time limit of a query; and how long it may wait for a free process'),
+             'the number of processes that answer queries, filter nodes and apply inspection rules; 0: one of them, ' \
+             'and the service keeps no index and answers no queries'),
+      option('query_seconds', :duration, 20,
+             'the time limit of a query, filter or inspection; and how long it may wait for a free process'),
       option('query_rows', 1..100_000_000, 1_000_000, 'the maximum number of rows of an answer'),
       option('query_age', :duration, 60,
              'queries fail if the service has not compared the index with the store for this time')

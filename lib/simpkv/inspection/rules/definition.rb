@@ -129,7 +129,7 @@ module Simpkv
           # @return [Native::Rules]
           # @raise [InvalidError]
           def compile(rules, site_actions)
-            Native::Rules.new(Native.generate('rules' => rules, 'actions' => site_actions))
+            Inspection.engine.call(Native.generate('rules' => rules, 'actions' => site_actions))
           end
 
           # @param rules [Array<Hash>] which the core may refuse

@@ -12,7 +12,9 @@ module Simpkv
                     'copy' => %w[path from], 'test' => %w[path value] }.freeze
         # Fields that a rule may lack. They are shown as null then, so that a client expects to be able to replace them.
         OPTIONAL = %w[/description /scope].freeze
-        private_constant :MEMBERS, :OPTIONAL
+        # Bytes of all copies together: each could double the rule.
+        COPIED_MAX = 1024 * 1024
+        private_constant :MEMBERS, :OPTIONAL, :COPIED_MAX
 
         # @param operations [Array<Hash>]
         # @param sensitive [Boolean] whether no operation may read conditions and actions
@@ -30,6 +32,7 @@ module Simpkv
 
           # The rule itself is a part of the data, so that a pointer to it needs no special case.
           @data = { '' => Config.copy(rule) }
+          @copied = 0
           @operations.each_with_index do |operation, number|
             perform(operation)
           rescue InvalidError, ConflictError => e
@@ -49,7 +52,7 @@ module Simpkv
           when 'remove' then remove(path)
           when 'replace' then replace(path, value)
           when 'move' then add(path, remove(from))
-          when 'copy' then add(path, Config.copy(read(from)))
+          when 'copy' then add(path, copy(from))
           when 'test' then test(path, value)
           end
         end
@@ -117,6 +120,13 @@ module Simpkv
 
         def read(path)
           JsonPointer.member(*existing(path))
+        end
+
+        def copy(path)
+          value = read(path)
+          @copied += Native.generate(value).bytesize
+          refuse("the patch copies more than #{COPIED_MAX >> 20} MiB") if @copied > COPIED_MAX
+          Config.copy(value)
         end
 
         def add(path, value)

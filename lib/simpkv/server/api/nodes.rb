@@ -43,9 +43,8 @@ module Simpkv
       def node_list
         given = query('filter', 'sort', 'reverse', 'never_run', 'errors')
         list = Estate::NodeList.new(estate)
-        filters = list.filters(given.fetch('filter', '').split(','))
-        nodes = list.nodes(filters: filters, order: column(given['sort']), reverse: flag('reverse'),
-                           never_run: flag('never_run'))
+        nodes = list.nodes(order: column(given['sort']), reverse: flag('reverse'), never_run: flag('never_run'))
+        nodes = opts.fetch(:work).matching(estate, given.fetch('filter', '').split(','), nodes)
         errors = node_errors(list.errors)
         { 'nodes' => nodes, **errors }
       end
