@@ -1,9 +1,7 @@
 # frozen_string_literal: true
 
 require 'json'
-require 'net/http'
-require 'openssl'
-require 'socket'
+require 'simpkv/bounded_http'
 require 'simpkv/errors'
 
 module Simpkv
@@ -17,21 +15,12 @@ module Simpkv
       CONNECT = 5
       MORE = 20
       PATH = '/pdb/query/v4'
+      # Bytes of an answer, which the compiler holds in memory; and of one that is an error, in a message.
+      ANSWER_MAX = 64 * 1024 * 1024
+      REASON_MAX = 1000
       ERRORS = { 400 => InvalidError, 403 => DeniedError, 503 => UnavailableError }.freeze
 
-      # HTTP over a Unix socket.
-      class UnixHTTP < Net::HTTP
-        attr_writer :path
-
-        private
-
-        # Net::HTTP calls this to connect.
-        def connect
-          @socket = Net::BufferedIO.new(UNIXSocket.new(@path), read_timeout: read_timeout)
-          on_connect
-        end
-      end
-      private_constant :CONNECT, :MORE, :PATH, :ERRORS, :UnixHTTP
+      private_constant :CONNECT, :MORE, :PATH, :ANSWER_MAX, :REASON_MAX, :ERRORS
 
       # @param address [String, nil] as in the option `bind` of `server`; nil for {DEFAULT}
       # @param tls [Hash{Symbol => String}] for ssl: the files `ca`, `cert` and `key`
@@ -52,41 +41,61 @@ module Simpkv
       # @return [Array<Hash>] the rows
       # @raise [InvalidError] the query is wrong
       # @raise [DeniedError] the service does not allow it
-      # @raise [UnavailableError] the service does not answer
+      # @raise [UnavailableError] the service does not answer, or not in time
+      # @raise [TooLargeError] the answer is too large
       def rows(query)
         request = Net::HTTP::Post.new(PATH, 'content-type' => 'application/json', 'host' => host)
         request.body = JSON.generate('query' => query)
-        response = connection.start { |http| http.request(request) }
-        return JSON.parse(response.body) if response.is_a?(Net::HTTPOK)
-
-        code = Integer(response.code)
-        raise ERRORS.fetch(code, Simpkv::Error), "the service at #{@address} answers #{code}: #{response.body}"
-      rescue SystemCallError, SocketError, IOError, OpenSSL::OpenSSLError, Timeout::Error, Net::ProtocolError => e
-        raise UnavailableError, "the service does not answer at #{@address}: #{e.message}. Start 'simpkv serve', or " \
-                                "set 'query_uri' of 'estate'", cause: nil
+        read(answer(request))
+      rescue SystemCallError, SocketError, IOError, OpenSSL::OpenSSLError, Net::ProtocolError,
+             Net::HTTPBadResponse, Net::HTTPHeaderSyntaxError => e
+        silent(e.message)
+      rescue Timeout::Error
+        silent("no whole answer within #{@answer} s")
       end
 
       private
+
+      # @return [Net::HTTPResponse]
+      def answer(request)
+        http = connection
+        http.exchange(request)
+      rescue BoundedHTTP::TooLarge
+        raise TooLargeError, "the answer of the service at #{@address} has more than #{ANSWER_MAX >> 20} MiB: ask " \
+                             'for less', cause: nil
+      ensure
+        http.finish if http&.started?
+      end
+
+      def read(response)
+        return JSON.parse(response.body) if response.is_a?(Net::HTTPOK)
+
+        code = Integer(response.code)
+        reason = response.body.to_s.dup.force_encoding(Encoding::UTF_8).scrub[0, REASON_MAX]
+        raise ERRORS.fetch(code, Simpkv::Error), "the service at #{@address} answers #{code}: #{reason}"
+      rescue JSON::ParserError
+        raise UnavailableError, "the answer of the service at #{@address} is truncated, or not JSON", cause: nil
+      end
+
+      def silent(why)
+        raise UnavailableError, "the service does not answer at #{@address}: #{why}. Start 'simpkv serve', or " \
+                                "set 'query_uri' of 'estate'", cause: nil
+      end
 
       def host
         @scheme == 'unix' ? 'localhost' : @place
       end
 
       def connection
-        http = @scheme == 'unix' ? unix : network
+        http = @scheme == 'unix' ? BoundedHTTP.unix(@place) : network
         http.open_timeout = CONNECT
-        http.read_timeout = @answer
-        http
+        http.bound(@answer, ANSWER_MAX)
       end
 
       # No proxy: the last argument.
-      def unix
-        UnixHTTP.new('localhost', nil, nil).tap { |http| http.path = @place }
-      end
-
       def network
         name, _, port = @place.rpartition(':')
-        http = Net::HTTP.new(name.delete('[]'), Integer(port), nil)
+        http = BoundedHTTP.new(name.delete('[]'), Integer(port), nil)
         secure(http) if @scheme == 'ssl'
         http
       rescue ArgumentError

@@ -80,7 +80,7 @@ module Simpkv
       # @return [void]
       # @raise [UnavailableError] ldapdelete is missing or failed
       def delete(entry)
-        _, why, status = Open3.capture3('sh', '-c', LdapAccess.deletion(@settings, entry.dn, []))
+        _, why, status = LdapSearch.perform(LdapAccess.deletion(@settings, entry.dn, []))
         raise UnavailableError, "ldapdelete failed: #{why.lines.first.to_s.strip}" unless status.success?
       end
 

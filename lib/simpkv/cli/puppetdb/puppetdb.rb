@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-require 'net/http'
-require 'openssl'
+require 'simpkv/bounded_http'
 require 'simpkv/cli/data_file'
 require 'uri'
 
@@ -12,9 +11,11 @@ module Simpkv
     class PuppetDB
       QUERY = '/pdb/query/v4'
 
-      # Seconds. A query of a large PuppetDB may take minutes.
+      # Seconds, the latter for a whole answer: a query of a large PuppetDB may take minutes.
       OPEN_TIMEOUT = 10
-      READ_TIMEOUT = 600
+      ANSWER_TIMEOUT = 600
+      # Bytes of an answer, about 50 nodes.
+      ANSWER_MAX = 1024 * 1024 * 1024
 
       # The meaning of a status, and the exit code.
       STATUSES = {
@@ -24,7 +25,7 @@ module Simpkv
                   Failure::NO_PERMISSION],
         '404' => ['there is no PuppetDB with version 4 of the query API behind this URL', Failure::NO_INPUT]
       }.freeze
-      private_constant :QUERY, :OPEN_TIMEOUT, :READ_TIMEOUT, :STATUSES
+      private_constant :QUERY, :OPEN_TIMEOUT, :ANSWER_TIMEOUT, :ANSWER_MAX, :STATUSES
 
       # @return [String] the URL
       attr_reader :title
@@ -36,9 +37,8 @@ module Simpkv
         uri = checked(url)
         @title = url.chomp('/')
         @path = uri.path.chomp('/')
-        @http = Net::HTTP.new(uri.hostname, uri.port, nil)
+        @http = BoundedHTTP.new(uri.hostname, uri.port, nil).bound(ANSWER_TIMEOUT, ANSWER_MAX)
         @http.open_timeout = OPEN_TIMEOUT
-        @http.read_timeout = READ_TIMEOUT
         @http.keep_alive_timeout = 30
         uri.scheme == 'https' ? use_tls(tls) : refuse_tls(tls)
       end
@@ -141,17 +141,19 @@ module Simpkv
 
       # @return [String] the body of the answer
       def perform(request, what)
-        @http.start unless @http.started?
-        answer = @http.request(request)
+        answer = @http.exchange(request)
         return answer.body if answer.is_a?(Net::HTTPOK)
 
         failed(what, *STATUSES.fetch(answer.code, ["it answers with the status #{answer.code}", Failure::UNAVAILABLE]))
-      rescue Net::OpenTimeout, Net::ReadTimeout
-        failed(what, 'no answer in time', Failure::TEMPORARY)
+      rescue Timeout::Error
+        failed(what, 'no whole answer in time', Failure::TEMPORARY)
+      rescue BoundedHTTP::TooLarge
+        failed(what, "the answer has more than #{ANSWER_MAX >> 20} MiB", Failure::DATA)
       rescue OpenSSL::SSL::SSLError => e
         failed(what, "TLS: #{e.message} (--cacert, --cert and --key say which certificates to use)",
                Failure::UNAVAILABLE)
-      rescue SystemCallError, IOError, SocketError, Net::ProtocolError, Zlib::Error => e
+      rescue SystemCallError, IOError, SocketError, Net::ProtocolError, Net::HTTPBadResponse,
+             Net::HTTPHeaderSyntaxError => e
         failed(what, "the connection failed: #{e.message}", Failure::UNAVAILABLE)
       end
 
