@@ -43,6 +43,7 @@ module Simpkv
       @seconds = seconds
       @bytes = bytes
       self.read_timeout = seconds
+      self.max_retries = 0 # JRuby's Timeout raises an error after which Net::HTTP would send a GET again.
       self
     end
 
