@@ -1,9 +1,9 @@
 # @summary Manages the authorized SSH keys of a user, which are stored in a folder
 #
-# Declares an `ssh_authorized_key` of the module sshkeys_core for each key of the folder. `simpkv ssh import` stores the
-# keys of an existing file. The title of the resource, which stands in the file as well, is the comment of the key. A key
-# without a comment gets the title `<title>/<name of the key>`, and so does one whose comment another key of the catalog
-# has, or which sshkeys_core would not read back from the file.
+# Declares an `ssh_authorized_key` of the module sshkeys_core for each key of the folder, with a provider of its own that
+# writes the file. `simpkv ssh import` stores the keys of an existing file. The title of the resource, which stands in the
+# file as well, is the comment of the key. A key without a comment gets the title `<title>/<name of the key>`, and so does
+# one whose comment another key of the catalog has, or which sshkeys_core would not read back from the file.
 #
 # @example The keys of the folder ssh/felix, and no others
 #   simpkv::authorized_keys { 'felix':
@@ -25,12 +25,15 @@
 # @param ensure
 #   With `absent`, the keys of the folder are removed from the file, whatever their comments there.
 # @param purge
-#   True: removes the keys of the file which the catalog does not manage. Sets `purge_ssh_keys` of the user, and declares
-#   the user if no class has done so before.
+#   True: removes the keys of the file which the catalog does not manage.
 # @param allow_empty
 #   True: the folder may be missing or empty. With `purge`, this removes all keys of the user. False: it is an error.
 # @param target
 #   The file, an absolute path. Default: `.ssh/authorized_keys` in the home folder of the user.
+# @param central
+#   True: `target` is in a folder that only root can write, such as `/etc/ssh/keys/felix` with sshd's option
+#   `AuthorizedKeysFile /etc/ssh/keys/%u`. The file belongs to root, with mode 0644, because sshd reads it as the user. The
+#   folder must exist.
 # @param simpkv_options
 #   The options of `simpkv::list`.
 define simpkv::authorized_keys (
@@ -40,8 +43,13 @@ define simpkv::authorized_keys (
   Boolean                       $purge          = false,
   Boolean                       $allow_empty    = false,
   Optional[Pattern[/\A\/[^\n]+\z/]] $target     = undef,
+  Boolean                       $central        = false,
   Hash                          $simpkv_options = {},
 ) {
+  if $central and !$target {
+    fail("Simpkv::Authorized_keys[${title}]: 'central' needs 'target', the file in a folder of root")
+  }
+
   $may_be_empty = $allow_empty or $ensure == 'absent'
   $missing = if $may_be_empty { 'empty' } else { 'fail' }
   $read_all = { 'missing' => $missing, 'sensitive' => false, 'skip_undecodable' => false }
@@ -65,7 +73,6 @@ manage: a Hash of 'type', 'key', 'options' (NAME or NAME=\"VALUE\") and 'comment
     }
 
     $removed = if $ensure == 'absent' { $keys.map |$key| { $key['key'] } } else { [] }
-    $before = if $purge or !empty($removed) { Simpkv_ssh_purge[$title] }
     # The comments of several keys, in lower case: Puppet compares without regard to case.
     $comments = $keys.map |$number, $key| { [downcase($key['comment']), $number] }
     $last = Hash($comments)
@@ -88,29 +95,16 @@ manage: a Hash of 'type', 'key', 'options' (NAME or NAME=\"VALUE\") and 'comment
         type    => $key['type'],
         key     => $key['key'],
         options => $options,
-        require => $before,
+        require => Simpkv_ssh_purge[$title],
       }
     }
 
-    if $before {
-      simpkv_ssh_purge { $title:
-        user   => $user,
-        target => $target,
-        purge  => $purge,
-        keys   => $removed,
-      }
-    }
-
-    if $purge {
-      $file = if $target { $target } else { '%h/.ssh/authorized_keys' }
-      if !defined(User[$user]) {
-        user { $user: purge_ssh_keys => [$file] }
-      } elsif User[$user]['purge_ssh_keys'] !~ Boolean {
-        User <| title == $user |> { purge_ssh_keys +> [$file] }
-      } elsif !User[$user]['purge_ssh_keys'] or $target {
-        fail("Simpkv::Authorized_keys[${title}]: leave 'purge_ssh_keys' out of User[${user}], because 'purge' sets it to \
-['${file}']")
-      }
+    simpkv_ssh_purge { $title:
+      user    => $user,
+      target  => $target,
+      central => $central,
+      purge   => $purge,
+      keys    => $removed,
     }
   }
 }

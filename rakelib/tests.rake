@@ -143,7 +143,7 @@ stage :puppet7, "Debian's Puppet 7, on MRI with FFI" do |stage|
   variables, *command = Rubies.rspec(:ffi)
   stage.sh(Rubies::DEBIAN_PUPPET, 'bundle', 'install', '--quiet')
   stage.sh(variables.merge(Rubies::DEBIAN_PUPPET), *command, 'spec/functions')
-  types = %w[access authorized_keys expiry keys purging simpkv_folder simpkv_key]
+  types = %w[access authorized_keys authorized_keys_hostile expiry keys purging simpkv_folder simpkv_key]
   stage.sh(variables.merge(Rubies::DEBIAN_PUPPET), *command, '--tag', '~thorough', '--tag', '~ds389',
            *types.map { |name| "spec/types/#{name}_spec.rb" })
 end

@@ -5,8 +5,8 @@ require 'open3'
 require_relative 'ports'
 require_relative 'server_process'
 
-# An OpenSSH server on the loopback address, with a configuration and a host key of its own. The user that runs it can
-# log in with the keys of one file.
+# An OpenSSH server on the loopback address, with a configuration and a host key of its own. Users can log in with the
+# keys of one file.
 class Sshd
   include ServerProcess
 
@@ -29,9 +29,10 @@ class Sshd
     File.read("#{file}.pub").strip
   end
 
-  def initialize
+  # @param authorized_keys [String, nil] the file with the public keys; nil for one in the folder of the server
+  def initialize(authorized_keys: nil)
     @folder = Dir.mktmpdir('sshd')
-    @authorized_keys = File.join(@folder, 'authorized_keys')
+    @authorized_keys = authorized_keys || File.join(@folder, 'authorized_keys')
     @port, = Ports.free(1)
   end
 
@@ -47,14 +48,19 @@ class Sshd
   # @param command [String]
   # @return [String, nil] what the command printed; nil if the login was refused
   def login(private_key, command = 'echo logged in')
-    options = { 'IdentitiesOnly' => 'yes', 'IdentityAgent' => 'none', 'BatchMode' => 'yes', 'ConnectTimeout' => 60,
-                'StrictHostKeyChecking' => 'yes', 'UserKnownHostsFile' => path('known_hosts') }
-    output, error, status = Open3.capture3('ssh', '-F', 'none', '-p', @port.to_s, '-i', private_key,
-                                           *options.flat_map { |name, value| ['-o', "#{name}=#{value}"] },
-                                           "#{Etc.getpwuid.name}@127.0.0.1", command, stdin_data: '')
+    output, error, status = ssh(private_key, Etc.getpwuid.name, command)
     return output if status.success?
 
     error.include?('Permission denied (publickey)') ? nil : raise("ssh: #{error}")
+  end
+
+  # @param user [String] whose shell need not run anything
+  # @return [Boolean] whether the user can log in with the key
+  def accepts?(private_key, user)
+    output, error, = ssh(private_key, user, 'true')
+    raise "ssh: #{error}" if error.match?(/\Assh:|closed by/)
+
+    !(output + error).include?('Permission denied (publickey)')
   end
 
   # @return [Array<String>]
@@ -63,6 +69,14 @@ class Sshd
   end
 
   private
+
+  def ssh(private_key, user, command)
+    options = { 'IdentitiesOnly' => 'yes', 'IdentityAgent' => 'none', 'BatchMode' => 'yes', 'ConnectTimeout' => 60,
+                'StrictHostKeyChecking' => 'yes', 'UserKnownHostsFile' => path('known_hosts') }
+    Open3.capture3('ssh', '-F', 'none', '-p', @port.to_s, '-i', private_key,
+                   *options.flat_map { |name, value| ['-o', "#{name}=#{value}"] }, "#{user}@127.0.0.1", command,
+                   stdin_data: '')
+  end
 
   def path(name)
     File.join(@folder, name)

@@ -18,9 +18,9 @@ RSpec.describe 'simpkv::authorized_keys' do
     catalog.resources.select { |resource| resource.type == type }.to_h { |each| [each.title, each.to_hash] }
   end
 
-  # @return [Array] the files that are purged of a user
-  def purged(catalog, name = 'felix')
-    resources(catalog, 'User').fetch(name)[:purge_ssh_keys]
+  # @return [Hash{String => Hash}] the parameters of the resources that manage a file, by title
+  def purges(catalog)
+    resources(catalog, 'Simpkv_ssh_purge')
   end
 
   it 'declares a key for each stored one, under its comment' do
@@ -32,7 +32,7 @@ RSpec.describe 'simpkv::authorized_keys' do
                                 options: ['no-pty', 'from="a,b"']),
       'Felix at home' => include(user: 'felix', key: other.split.last)
     )
-    expect(resources(catalog)['Felix at home'].keys).not_to include(:options, :target, :require)
+    expect(resources(catalog)['Felix at home'].keys).not_to include(:options, :target)
     expect(resources(catalog, 'User')).to be_empty
   end
 
@@ -41,7 +41,7 @@ RSpec.describe 'simpkv::authorized_keys' do
     catalog = compile("user => 'deploy', target => '/srv/keys', ensure => absent")
     expect(resources(catalog))
       .to match('felix/a' => include(user: 'deploy', target: '/srv/keys', ensure: 'absent'))
-    expect(resources(catalog, 'Simpkv_ssh_purge'))
+    expect(purges(catalog))
       .to match('felix' => include(user: 'deploy', target: '/srv/keys', purge: false, keys: [key.split.last]))
   end
 
@@ -102,30 +102,14 @@ RSpec.describe 'simpkv::authorized_keys' do
   end
 
   describe 'with purge' do
-    it 'sets purge_ssh_keys of the user, and declares one' do
+    # It used to set purge_ssh_keys, for which Puppet reads the file as root.
+    it 'declares no user, and leaves a declared one as it is, whatever comes first' do
       fill('a' => SshKeys.value(key, 'a'))
-      expect(purged(compile(purging))).to eq(['%h/.ssh/authorized_keys'])
-      expect(purged(compile("#{purging}, target => '/srv/keys', user => 'deploy'"), 'deploy')).to eq(['/srv/keys'])
-      expect(resources(compile(purging), 'User')['felix'].keys).not_to include(:ensure)
-    end
-
-    it 'sets purge_ssh_keys of a declared user, of several resources and of a virtual user' do
-      fill('a' => SshKeys.value(key, 'a'))
-      file = '%h/.ssh/authorized_keys'
-      expect(purged(compile(purging, before: "user { 'felix': ensure => present }\n"))).to eq([file])
-      expect(purged(compile(purging,
-                            before: "user { 'felix': purge_ssh_keys => ['/srv/a'] }\n"))).to eq(['/srv/a', file])
-      expect(purged(compile(purging, before: "user { 'felix': purge_ssh_keys => true }\n"))).to be(true)
-      another = authorized_keys("purge => true, target => '/srv/b', user => 'felix', folder => 'ssh/felix'", 'b')
-      expect(purged(compile(purging, before: "@user { 'felix': }\n#{another}"))).to eq(['/srv/b', file])
-    end
-
-    it 'refuses a user that purges no keys, or those of another file' do
-      fill('a' => SshKeys.value(key, 'a'))
-      { '' => false, ", target => '/srv/a'" => true }.each do |more, value|
-        declared = "user { 'felix': purge_ssh_keys => #{value} }\n"
-        expect { compile("#{purging}#{more}", before: declared) }
-          .to raise_error(Puppet::Error, /leave 'purge_ssh_keys' out of User\[felix\]/)
+      expect(resources(compile(purging), 'User')).to be_empty
+      expect(purges(compile(purging))).to match('felix' => include(purge: true, central: false, keys: []))
+      declared = "user { 'felix': purge_ssh_keys => true }\n"
+      [declared + authorized_keys(purging), authorized_keys(purging) + declared].each do |manifest|
+        expect(resources(world.compile(manifest), 'User')['felix']).to include(purge_ssh_keys: true)
       end
     end
 
@@ -139,9 +123,11 @@ RSpec.describe 'simpkv::authorized_keys' do
           world.compile(authorized_keys(parameters, 'anna'))
         end.to raise_error(Puppet::Error, %r{ssh/anna' not found})
       end
-      expect(purged(compile("#{purging}, allow_empty => true"))).to eq(['%h/.ssh/authorized_keys'])
-      expect(purged(world.compile(authorized_keys("#{purging}, allow_empty => true", 'anna')), 'anna')).not_to be_nil
-      expect(purged(world.compile(authorized_keys("#{purging}, ensure => absent", 'anna')), 'anna')).not_to be_nil
+      expect(purges(compile("#{purging}, allow_empty => true"))).to match('felix' => include(purge: true))
+      ['allow_empty => true', 'ensure => absent'].each do |empty|
+        expect(purges(world.compile(authorized_keys("#{purging}, #{empty}", 'anna'))))
+          .to match('anna' => include(user: 'anna', purge: true))
+      end
     end
 
     it 'purges nothing if the backend fails and softfail is set, and otherwise fails' do
@@ -171,6 +157,8 @@ RSpec.describe 'simpkv::authorized_keys' do
     world.inside do
       purge = Puppet::Type.type(:simpkv_ssh_purge).new(name: 'felix', user: user, target: file)
       Puppet::Resource::Catalog.new.add_resource(purge)
+      purge[:purge] = false
+      purge[:keys] = key.split.last
       expect(purge.retrieve[:overlooked]).to eq('in lines 1')
       File.write(file, "#{other} b\n", mode: 'a')
       expect { purge.property(:overlooked).sync }.to raise_error(Puppet::Error, /was changed meanwhile/)
@@ -180,5 +168,10 @@ RSpec.describe 'simpkv::authorized_keys' do
       purge.property(:overlooked).sync
       expect(File.read(file)).to eq("#{other} a\n#{other} b\n")
     end
+  end
+
+  it 'refuses a central file without a target' do
+    fill('a' => SshKeys.value(key, 'a'))
+    expect { compile('central => true') }.to raise_error(Puppet::Error, /'central' needs 'target'/)
   end
 end

@@ -1,31 +1,29 @@
 # frozen_string_literal: true
 
-require 'puppet/util/suidmanager'
-require 'set'
-
 # It needs no gem on the agent.
 Puppet::Type.newtype(:simpkv_ssh_purge) do
   @doc = <<~TEXT
-    Removes the keys of a file authorized_keys that other resources overlook. `simpkv::authorized_keys` declares it, if
-    it purges or is absent.
+    Manages a file authorized_keys as a whole, for `simpkv::authorized_keys`, which declares it.
 
-    `purge_ssh_keys` and `ssh_authorized_key` know a key by its comment. So they leave a key whose comment belongs to a
-    key of another file in the catalog, and of several keys with one comment all but the last. They do nothing for all
-    users of the host if sshkeys_core cannot read a line of one file. With `purge`, this resource removes these keys, and
-    turns lines that are no keys into comments.
+    Each `ssh_authorized_key` of the catalog in this file gets the provider `simpkv`, which writes through this resource,
+    so that there is one way to write the file. The same applies to keys that `purge_ssh_keys` of the user removes.
 
-    An absent `ssh_authorized_key` leaves the same key under another comment. This resource removes the lines with the
-    `keys`, but those that an `ssh_authorized_key` manages.
+    With `purge`, this resource removes all keys of the file that no `ssh_authorized_key` manages, and turns lines that
+    are no keys into comments. In any case, it removes the `keys`, unless an `ssh_authorized_key` manages them, and of
+    several lines with the comment of one managed key all but one.
 
     @api private
   TEXT
+
+  folder = File.expand_path('../../puppet_x/simpkv', File.dirname(__FILE__))
 
   newparam(:name, namevar: true) do
     desc 'Any name.'
   end
 
   newparam(:user) do
-    desc 'The user whose keys they are. The file is read and written with its permissions.'
+    desc 'The user whose keys they are. The file is read and written with its permissions, or safely as root where these
+      are not enough.'
   end
 
   newparam(:target) do
@@ -37,6 +35,13 @@ Puppet::Type.newtype(:simpkv_ssh_purge) do
 
     newvalues(:true, :false) # rubocop:disable Lint/BooleanSymbol
     defaultto :true # rubocop:disable Lint/BooleanSymbol
+  end
+
+  newparam(:central) do
+    desc 'True: the file is in a folder that only root can write, and belongs to root, with mode 0644.'
+
+    newvalues(:true, :false) # rubocop:disable Lint/BooleanSymbol
+    defaultto :false # rubocop:disable Lint/BooleanSymbol
   end
 
   newparam(:keys) do
@@ -66,9 +71,29 @@ Puppet::Type.newtype(:simpkv_ssh_purge) do
     end
 
     def change_to_s(_current, _desired)
-      removed, disabled = @lines.partition { |_, text| text.nil? }.map { |lines| lines.map(&:first).join(', ') }
-      [("removed keys in lines #{removed}" unless removed.empty?),
-       ("turned lines #{disabled}, which are no keys, into comments" unless disabled.empty?)].compact.join('; ')
+      removed, disabled = @lines.partition { |_, text| text.nil? }.map { |lines| lines.map(&:first) }
+      changes = []
+      changes << "removed keys in lines #{removed.join(', ')} (#{resource.titles(removed)})" if removed.any?
+      changes << "turned lines #{disabled.join(', ')}, which are no keys, into comments" if disabled.any?
+      changes.join('; ')
+    end
+  end
+
+  newproperty(:permissions) do
+    desc 'Owner, group and mode of the file, if it is `central`.'
+
+    defaultto { '0:0 0644' if @resource[:central] == :true } # rubocop:disable Lint/BooleanSymbol
+
+    def retrieve
+      resource.file&.permissions || :absent
+    end
+
+    def insync?(current)
+      current == :absent || super
+    end
+
+    def set(_value)
+      resource.rewrite
     end
   end
 
@@ -76,155 +101,139 @@ Puppet::Type.newtype(:simpkv_ssh_purge) do
 
   validate { raise Puppet::Error, "give 'user'" unless self[:user] }
 
+  { line: 'authorized_key_line', keys: 'authorized_keys_file' }.each do |name, file|
+    path = File.join(folder, "#{file}.rb")
+    common = TOPLEVEL_BINDING.eval(File.read(path), path)
+    define_method("#{name}_class") { common }
+  end
+
+  # Puppet calls it when all resources of the run are known, those included that `purge_ssh_keys` has generated, and
+  # before it asks any provider.
+  def pre_run_check
+    return unless Puppet::Type.type(:ssh_authorized_key)
+
+    own_keys.each do |key|
+      key.provider = :simpkv
+      key.provider.file = self
+    end
+    user = catalog.resource(:user, self[:user])
+    self[:purge] = :true if user && Array(user[:purge_ssh_keys]).include?(keys_file) # rubocop:disable Lint/BooleanSymbol
+  end
+
   # @return [String, nil] nil for a user that does not exist
   def keys_file
-    self[:target] || File.expand_path("~#{self[:user]}/.ssh/authorized_keys")
+    self[:target] || File.expand_path("~#{self[:user]}/.ssh/authorized_keys") if Puppet::Util.uid(self[:user])
   rescue ArgumentError
     nil
   end
 
+  # @return [Object, nil] see authorized_keys_file.rb; nil for a user that does not exist
+  def file
+    keys_class.new(keys_file, self[:user], set?(:central)) if keys_file
+  end
+
   # @return [Hash{Integer => String, nil}] the new text of lines, by number from 1; nil for a line to remove
   def overlooked
-    return {} unless keys_file && Puppet::Util.uid(self[:user])
-
-    below = Set.new
-    @lines = lines
-    numbered = @lines.each.with_index(1).reverse_each.map { |line, number| [number, line, replacement(line, below)] }
-    numbered.reverse.reject { |_, line, text| line == text }.to_h { |number, _, text| [number, text] }
+    @lines = read_lines
+    missing = managed
+    comments = missing.keys
+    texts = @lines.map { |line| replacement(line, missing, comments) }
+    @lines.zip(texts).each.with_index(1).reject { |(line, text), _| line.text == text }
+          .to_h { |(_, text), number| [number, text] }
   end
 
   # @param changed [Hash{Integer => String, nil}] the result of {overlooked}
   # @raise [Puppet::Error] another process has changed the file since
   def write(changed)
-    raise Puppet::Error, "#{keys_file} was changed meanwhile: the next run looks at it again" unless lines == @lines
+    store(@lines, @lines.map.with_index(1) { |line, number| changed.fetch(number, line.text) })
+  end
 
-    after = @lines.map.with_index(1) { |line, number| changed.fetch(number, line) }
-    as_user { replace(File.realpath(keys_file), after) }
-    forget(changed.keys.map { |number| parsed(@lines[number - 1]) }.compact)
+  # Gives the file its owner and mode.
+  def rewrite
+    lines = read_lines
+    store(lines, lines.map(&:text))
+  end
+
+  # @param numbers [Array<Integer>] of lines
+  # @return [String] their comments
+  def titles(numbers)
+    numbers.map { |number| @lines[number - 1].comment.to_s }
+           .map { |comment| comment.empty? ? 'no comment' : comment.inspect }.join(', ')
+  end
+
+  # @param comment [String]
+  # @return [Array] the lines with a key that have this comment
+  def lines_of(comment)
+    read_lines.select { |line| line.comment == comment.strip }
+  end
+
+  # Puts a line in place of those with this comment, or at the end.
+  #
+  # @param comment [String]
+  # @param text [String, nil] nil to remove them
+  def put_line(comment, text)
+    lines = read_lines
+    places = lines.each_index.select { |place| lines[place].comment == comment.strip }
+    texts = lines.map(&:text)
+    places.each { |place| texts[place] = nil }
+    texts[places.first || texts.length] = "#{text}\n".b if text
+    store(lines, texts)
   end
 
   private
 
-  def as_user(&block)
-    Puppet::Util::SUIDManager.asuser(self[:user], &block)
+  def read_lines
+    (file ? file.read : '').lines("\n").map { |line| line_class.new(line) }
   end
 
-  def lines
-    as_user { File.file?(keys_file) ? File.binread(keys_file).lines : [] }
+  def store(before, texts)
+    after = texts.compact.map { |text| text.end_with?("\n") ? text : "#{text}\n" }
+    file.replace(before.map(&:text).join, after.join)
   end
 
-  # Puppet's own methods fail if the user is no member of the group of the file.
-  def replace(path, lines)
-    copy = Puppet::FileSystem::Uniquefile.new(File.basename(path), File.dirname(path))
-    copy.binmode
-    copy.write(lines.join)
-    keep_group(copy, File.stat(path))
-    copy.fsync
-    copy.close
-    File.rename(copy.path, path)
-  ensure
-    copy&.close!
+  # @return [Array<Puppet::Type>] all `ssh_authorized_key` of the file
+  def own_keys
+    path = keys_file
+    catalog.resources.select do |key|
+      key.type == :ssh_authorized_key && key.should(:target) == path && (path || key.should(:user) == self[:user])
+    end
   end
 
-  def keep_group(copy, status)
-    copy.chown(nil, status.gid)
-  rescue Errno::EPERM
-    nil
-  ensure
-    copy.chmod(status.mode & 0o7777)
+  # @return [Hash{String => String}] the data of the managed keys, by comment
+  def managed
+    own_keys.reject { |key| key.should(:ensure) == :absent }
+            .to_h { |key| [key[:name].strip, line_class.decoded(key.should(:key).to_s)] }
   end
 
-  def parser
-    Puppet::Type.type(:ssh_authorized_key).provider(:parsed)
-  end
-
-  # @return [Hash, nil] the record of sshkeys_core; nil if it cannot read the line
-  def parsed(line)
-    text = line.dup.force_encoding(Encoding::UTF_8)
-    parser.parse_line(text.chomp) if text.valid_encoding?
-  end
-
-  # The data of each key that sshd knows begin with AAAA, because they begin with the length of the name of the type.
-  #
-  # @return [Boolean] whether sshd may find a key
-  def key?(line)
-    line.match?(/\A(?![ \t]*#).*[ \t]AAAA/n)
-  end
-
-  # @param below [Set<String>] the comments of the lines below; that of this one is added
+  # @param missing [Hash{String => String}] the data of the managed keys that no line above has
+  # @param comments [Array<String>] of all managed keys
   # @return [String, nil] the line, or a comment in its place; nil if it is to be removed
-  def replacement(line, below)
-    record = parsed(line)
-    last = last?(record, below)
-    return if removed?(line, record, last)
+  def replacement(line, missing, comments)
+    return line.text if line.blank? || take(line, missing)
+    return if comments.include?(line.comment) || (line.data & removed_data).any?
 
-    self[:purge] == :true ? purged(line, record, last) : line # rubocop:disable Lint/BooleanSymbol
+    set?(:purge) ? purged(line) : line.text
   end
 
-  # @return [Boolean] whether no line below has the same comment
-  def last?(record, below)
-    comment = record ? record[:name].to_s : ''
-    comment.empty? || !below.add?(comment).nil?
-  end
+  # Deletes the key of the line from the missing ones.
+  #
+  # @return [Boolean] whether it is one of these
+  def take(line, missing)
+    return false unless line.key && missing[line.comment] == line_class.decoded(line.key)
 
-  # @return [Boolean] whether the line has one of `keys`, and no ssh_authorized_key manages it
-  def removed?(line, record, last)
-    return false if (self[:keys] & key_texts(line, record)).empty?
-
-    key = catalog_keys[record[:name]] if record && last
-    key.nil? || key.should(:target) != keys_file
-  end
-
-  # @return [Array<String>] the base64 text of the key; of a line that sshkeys_core cannot read, all words
-  def key_texts(line, record)
-    return record.values_at(:key).compact if record
-
-    line.match?(/\A[ \t]*#/n) ? [] : line.split(/[ \t\r\n]+/n)
+    !missing.delete(line.comment).nil?
   end
 
   # @return [String, nil] as {replacement}
-  def purged(line, record, last)
-    case record && record[:record_type]
-    when nil then unreadable(line)
-    when :parsed then line unless overlooked?(record[:name], last)
-    when :key_v1 then line unless key?(line) # Three numbers at the end of a line are a key of SSH 1 for sshkeys_core.
-    else line
-    end
+  def purged(line)
+    "# #{line.text.dup.force_encoding(Encoding::UTF_8).scrub('?')}" unless line.key?
   end
 
-  # @return [String, nil] a comment in place of the line; nil if the line has a key
-  def unreadable(line)
-    line.dup.force_encoding(Encoding::UTF_8).scrub('?').sub(/\A(?!\s*#)/, '# ') unless key?(line)
+  def set?(name)
+    self[name] == :true # rubocop:disable Lint/BooleanSymbol
   end
 
-  def overlooked?(comment, last)
-    return false if comment.empty?
-    return true unless last
-
-    key = catalog_keys[comment]
-    !key.nil? && (key.should(:target) != keys_file || purged?(key))
-  end
-
-  # @return [Hash{String => Puppet::Type}] all keys of the catalog, by comment
-  def catalog_keys
-    @catalog_keys ||= catalog.resources.select { |other| other.type == :ssh_authorized_key }
-                             .to_h { |key| [key[:name], key] }
-  end
-
-  # @return [Boolean] whether `purge_ssh_keys` has removed a key with this comment already
-  def purged?(key)
-    [key.should(:ensure), key.provider.property_hash[:ensure]] == %i[absent absent] &&
-      parser.target_records(keys_file).any?
-  end
-
-  # The provider stores the whole file as it has read it before, if it has.
-  def forget(records)
-    known = parser.target_records(keys_file)
-    records.each do |removed|
-      record = known.find do |other|
-        other[:ensure] != :absent && other.values_at(:type, :key, :name) == removed.values_at(:type, :key, :name)
-      end
-      record[:ensure] = :absent if record
-    end
+  def removed_data
+    @removed_data ||= self[:keys].map { |key| line_class.decoded(key) }.compact
   end
 end
