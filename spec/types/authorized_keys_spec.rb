@@ -159,7 +159,7 @@ RSpec.describe 'simpkv::authorized_keys' do
       Puppet::Resource::Catalog.new.add_resource(purge)
       purge[:purge] = false
       purge[:keys] = key.split.last
-      expect(purge.retrieve[:overlooked]).to eq('in lines 1')
+      expect(purge.retrieve[:overlooked]).to eq('in lines 1 ("a")')
       File.write(file, "#{other} b\n", mode: 'a')
       expect { purge.property(:overlooked).sync }.to raise_error(Puppet::Error, /was changed meanwhile/)
       expect(File.read(file).lines.length).to eq(3)

@@ -59,7 +59,7 @@ Puppet::Type.newtype(:simpkv_ssh_purge) do
 
     def retrieve
       @lines = resource.overlooked
-      @lines.empty? ? :absent : "in lines #{@lines.keys.join(', ')}"
+      @lines.empty? ? :absent : "in lines #{resource.titles(@lines.keys)}"
     end
 
     def insync?(current)
@@ -73,7 +73,7 @@ Puppet::Type.newtype(:simpkv_ssh_purge) do
     def change_to_s(_current, _desired)
       removed, disabled = @lines.partition { |_, text| text.nil? }.map { |lines| lines.map(&:first) }
       changes = []
-      changes << "removed keys in lines #{removed.join(', ')} (#{resource.titles(removed)})" if removed.any?
+      changes << "removed keys in lines #{resource.titles(removed)}" if removed.any?
       changes << "turned lines #{disabled.join(', ')}, which are no keys, into comments" if disabled.any?
       changes.join('; ')
     end
@@ -155,10 +155,11 @@ Puppet::Type.newtype(:simpkv_ssh_purge) do
   end
 
   # @param numbers [Array<Integer>] of lines
-  # @return [String] their comments
+  # @return [String] these, and their comments
   def titles(numbers)
-    numbers.map { |number| @lines[number - 1].comment.to_s }
-           .map { |comment| comment.empty? ? 'no comment' : comment.inspect }.join(', ')
+    comments = numbers.map { |number| @lines[number - 1].comment.to_s }
+                      .map { |comment| comment.empty? ? 'no comment' : comment.inspect }
+    "#{numbers.join(', ')} (#{comments.join(', ')})"
   end
 
   # @param comment [String]
