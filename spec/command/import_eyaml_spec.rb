@@ -166,6 +166,103 @@ RSpec.describe 'simpkv import-eyaml' do
     expect(everything.keys).to eq(['environments/production/hiera/capital'])
   end
 
+  # Hiera merged the accounts in files. In simpkv, those of the lower levels vanished without a word.
+  it 'refuses an encrypted Hash or Array that several files have, until --merged says what to do' do
+    account = ->(text) { { 'password' => enc(text), 'uid' => 1 } }
+    hiera('data/common.yaml', 'accounts' => { 'bob' => account.call('pl4nted-1') }, 'tokens' => [enc('pl4nted-2')],
+                              'plain' => { 'a' => 1 }, 'one' => { 'a' => enc('pl4nted-3') }, 'text' => enc('pl4nted-4'))
+    hiera('data/nodes/db1.yaml', 'accounts' => { 'alice' => account.call('pl4nted-5') }, 'tokens' => ['plain'],
+                                 'plain' => { 'b' => 1 }, 'text' => enc('pl4nted-6'))
+    outcome = import('data', '--all')
+    expect(outcome.code).to eq(65)
+    expect(outcome.err.scan(/^  (\S+: \w+): several files have this Hash or Array, .*--merged store/).flatten)
+      .to eq(['data/common.yaml: accounts', 'data/common.yaml: tokens', 'data/nodes/db1.yaml: accounts',
+              'data/nodes/db1.yaml: tokens'])
+    expect(everything).to eq({})
+
+    expect(import('data', '--merged', 'skip')).to have_attributes(code: 0, err: /accounts: several files have it/)
+    expect(everything.keys.map { |path| path.split('/hiera/').last })
+      .to contain_exactly('common/one', 'common/text', 'nodes/db1/text')
+    expect(import('data', '--merged', 'store').code).to eq(0)
+    expect(everything.keys.grep(/accounts/).length).to eq(2)
+  end
+
+  describe 'with --compare' do
+    let(:modules) { File.join(folder, 'modules') }
+
+    before do
+      Dir.mkdir(modules)
+      File.symlink(PuppetWorld::PROJECT, File.join(modules, 'simpkv'))
+      hiera('old.yaml', 'version' => 5, 'hierarchy' => [
+              { 'name' => 'eyaml', 'lookup_key' => 'eyaml_lookup_key', 'datadir' => 'data',
+                'paths' => ["nodes/#{variable('trusted.certname')}.yaml", "roles/#{variable('role')}.yaml",
+                            'common.yaml'],
+                'options' => { 'pkcs7_private_key' => @eyaml.private_key, 'pkcs7_public_key' => @eyaml.certificate } }
+            ])
+      store = { 'default' => { 'type' => 'file', 'id' => 'keys', 'root_path' => root } }
+      hiera('new.yaml', 'version' => 5, 'hierarchy' => [
+              { 'name' => 'stored', 'lookup_key' => 'simpkv::lookup_key', 'options' => { 'backends' => store },
+                'uris' => ["hiera/nodes/#{variable('trusted.certname')}", "hiera/roles/#{variable('role')}",
+                           'hiera/common'] }
+            ])
+      hiera('facts.yaml', 'values' => { 'role' => 'db' })
+    end
+
+    # An interpolation of Hiera.
+    def variable(name)
+      "%{#{name}}"
+    end
+
+    def compare(*more)
+      simpkv('import-eyaml', 'data', '--compare', 'old.yaml,new.yaml', '--modulepath', modules, '--facts', 'facts.yaml',
+             '--node', 'db1', *more).tap { |outcome| expect(outcome.out + outcome.err).not_to include('pl4nted') }
+    end
+
+    it 'finds no difference after an import of merged accounts, and names each change of the store' do
+      options = { 'accounts' => { 'merge' => 'deep' }, 'token' => { 'convert_to' => 'Sensitive' } }
+      hiera('data/common.yaml', 'lookup_options' => options, 'token' => enc('pl4nted-1'), 'port' => 1, 'off' => false,
+                                'accounts' => { 'bob' => { 'password' => enc('pl4nted-2'), 'uid' => 1 } }, 'a.b' => 'x')
+      hiera('data/roles/db.yaml', 'accounts' => { 'carol' => { 'keys' => %w[pl4nted-3 pl4nted-4] } })
+      hiera('data/nodes/db1.yaml', 'accounts' => { 'alice' => { 'password' => enc('pl4nted-5') } }, 'token' => enc('x'))
+      expect(import('data', '--all', '--merged', 'store').code).to eq(0)
+      expect(compare).to have_attributes(code: 0, out: /^keys: +5\nequal: +5\ndifferent: +0$/)
+
+      simpkv!('rm', 'hiera/common/port')
+      simpkv!('put', 'hiera/common/off', 'pl4nted')
+      simpkv!('put', 'hiera/nodes/db1/token', 'x', '--no-sensitive')
+      simpkv!('put', 'hiera/common/lookup_options', '{"accounts":{"merge":"deep"}}', '--json')
+      simpkv!('put', 'hiera/roles/db/accounts', '{"carol":{"keys":["pl4nted-3"]},"dora":1}', '--json')
+      outcome = compare
+      expect(outcome).to have_attributes(code: 65, out: /^different: +4$/)
+      expect(outcome.err.lines.map { |line| line.delete_prefix('simpkv: ').chomp }).to contain_exactly(
+        "'accounts': its member carol.keys has 1 members in place of 2; its member dora is new",
+        "'off': it has another type", "'port': the old hierarchy finds a value, and the new one finds none",
+        "'token': it is no longer Sensitive"
+      )
+    end
+
+    it 'names keys that are merged in files only, are twice Sensitive, or fail' do
+      hiera('data/common.yaml', 'list' => ['a'], 'whole' => { 'a' => enc('pl4nted-1') },
+                                'lookup_options' => { 'list' => { 'merge' => 'unique' },
+                                                      'whole' => { 'convert_to' => 'Sensitive' } })
+      hiera('data/nodes/db1.yaml', 'list' => ['b'])
+      expect(import('data', '--all').code).to eq(0)
+      simpkv!('put', 'hiera/nodes/db1/list', 'pl4nted', '--sensitive')
+      expect(compare.err.lines.map { |line| line.delete_prefix('simpkv: ').chomp }).to contain_exactly(
+        "'list': the old hierarchy finds a value, and the new one fails: puppet lookup tells why",
+        "'whole': its member a is a Sensitive in a Sensitive: leave out 'convert_to'"
+      )
+    end
+
+    it 'names files that are missing or no hiera.yaml' do
+      hiera('data/common.yaml', 'a' => 1)
+      hiera('list.yaml', "- pl4nted\n")
+      expect(compare('--compare', 'old.yaml,missing.yaml')).to have_attributes(code: 66, err: /missing.yaml/)
+      expect(compare('--compare', 'old.yaml,list.yaml')).to have_attributes(code: 65, err: /list.yaml' has no Hash/)
+      expect(compare('--compare', 'old.yaml')).to have_attributes(code: 64)
+    end
+  end
+
   it 'says what is missing: values, files, and the private key' do
     hiera('plain.yaml', 'port' => 1)
     FileUtils.mkdir_p(File.join(folder, 'none'))

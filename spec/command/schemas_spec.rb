@@ -118,7 +118,9 @@ RSpec.describe 'docs/schemas' do
       json('import-consul', input: JSON.generate([{ 'key' => 'a', 'flags' => 0, 'value' => 'YQ==' }]))
       json('import-vault', input: JSON.generate('secret/app1' => { 'user' => 'u' }))
       eyaml = EyamlKeys.new(folder)
-      json('import-eyaml', write('common.yaml', "a: #{eyaml.encrypt('x')}\n"), '--pkcs7-private-key', eyaml.private_key)
+      file = write('common.yaml', "a: #{eyaml.encrypt('x')}\n")
+      json('import-eyaml', file, '--pkcs7-private-key', eyaml.private_key)
+      json('import-eyaml', file, '--compare', [write('hiera.yaml', "version: 5\n")].cycle.first(2).join(','))
       legacy = File.join(folder, 'vardir', 'simp/environments/production/simp_autofiles/gen_passwd')
       FileUtils.mkdir_p(legacy)
       %w[app1 app1.salt].each { |name| File.write(File.join(legacy, name), 'x') }

@@ -152,6 +152,52 @@ RSpec.describe 'simpkv::lookup_key' do
     expect(lookup('a')).to eq('x' => 1, 'y' => 2)
   end
 
+  # Puppet took the upper Sensitive for the result, and `bob` vanished without a word.
+  describe 'with a Sensitive Hash or Array' do
+    let(:sensitive) { Puppet::Pops::Types::PSensitiveType::Sensitive }
+
+    def unwrapped(value)
+      case value
+      when Hash then value.transform_values { |member| unwrapped(member) }
+      when Array then value.map { |member| unwrapped(member) }
+      else value.is_a?(sensitive) ? [:secret, value.unwrap] : value
+      end
+    end
+
+    def merged(upper, lower, merge, options = {})
+      stored('hiera/a' => upper, 'low/a' => lower, 'hiera/lookup_options' => { 'a' => { 'merge' => merge } })
+      hierarchy(level(options), level(options.merge('folder' => 'low')))
+      unwrapped(lookup('a'))
+    end
+
+    it 'makes the members Sensitive, so that a deep merge keeps those of all levels' do
+      upper = { 'alice' => { 'password' => 'x', 'groups' => ['a'], 'active' => false, 'shell' => nil } }
+      lower = { 'alice' => { 'uid' => 1, 'groups' => ['b'] }, 'bob' => { 'password' => 'y' } }
+      expected = { 'alice' => { 'password' => [:secret, 'x'], 'groups' => [[:secret, 'b'], [:secret, 'a']],
+                                'active' => false, 'shell' => nil, 'uid' => [:secret, 1] },
+                   'bob' => { 'password' => [:secret, 'y'] } }
+      expect(merged(sensitive.new(upper), sensitive.new(lower), 'deep')).to eq(expected)
+      expect(merged(upper, lower, 'deep', 'sensitive' => true)).to eq(expected)
+      expect(merged(upper.transform_values { |each| sensitive.new(each) }, sensitive.new(lower), 'deep')['alice'])
+        .to include('uid' => [:secret, 1], 'active' => false)
+      expect(lookup('a.bob.password')).to eq(sensitive.new('y'))
+    end
+
+    it 'merges it with a level in files' do
+      stored('hiera/a' => sensitive.new('x' => '1'))
+      data('a' => { 'y' => 2 }, 'lookup_options' => { 'a' => { 'merge' => 'deep' } })
+      hierarchy(level)
+      expect(unwrapped(lookup('a'))).to eq('x' => [:secret, '1'], 'y' => 2)
+    end
+
+    it 'lets Puppet refuse the merges that know no Sensitive, and shows no value' do
+      { 'hash' => { 'a' => 'pl4nted' }, 'unique' => ['pl4nted'] }.each do |merge, value|
+        expect { merged(sensitive.new(value), sensitive.new(value), merge) }
+          .to raise_error(/merge has wrong type/) { |error| expect(error.message).not_to include('pl4nted') }
+      end
+    end
+  end
+
   describe 'asks the backend' do
     it 'once in a catalog, for 1,000 missing keys' do
       stored('hiera/a' => 1)

@@ -6,6 +6,8 @@ require 'openssl'
 class EyamlKeys
   # @return [String] the file of the private key
   attr_reader :private_key
+  # @return [String] the file of the certificate
+  attr_reader :certificate
 
   # @param folder [String] for the files of the keys
   def initialize(folder)

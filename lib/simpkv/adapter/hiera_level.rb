@@ -176,9 +176,24 @@ module Simpkv
         @adapter.deserialize(document) unless Versions.expired?(document)
       end
 
-      def present(value)
-        type = Puppet::Pops::Types::PSensitiveType::Sensitive
-        @level['sensitive'] && !value.is_a?(type) ? type.new(value) : value
+      # Puppet cannot merge a Sensitive, and silently takes the first one, so a Hash or an Array comes with Sensitive
+      # members.
+      def present(value, secret = @level['sensitive'])
+        case value
+        when sensitive_type then present(value.unwrap, true)
+        when Hash then value.transform_values { |each| member(each, secret) }
+        when Array then value.map { |each| member(each, secret) }
+        else secret ? sensitive_type.new(value) : value
+        end
+      end
+
+      # A Sensitive of false or undef would count as true.
+      def member(value, secret)
+        [true, false, nil].include?(value) ? value : present(value, secret)
+      end
+
+      def sensitive_type
+        Puppet::Pops::Types::PSensitiveType::Sensitive
       end
 
       # Lists a folder of the level once, and remembers a failure, too.

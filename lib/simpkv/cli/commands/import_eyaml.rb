@@ -1,7 +1,9 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/transfer/eyaml'
+require 'simpkv/cli/transfer/hiera_difference'
 require 'simpkv/cli/transfer/hiera_files'
+require 'simpkv/cli/transfer/hiera_lookups'
 require 'simpkv/cli/transfer/import_command'
 
 module Simpkv
@@ -23,6 +25,14 @@ module Simpkv
           --into names another folder than hiera. With --split, app1::db_password becomes app1/db_password in it, for
           manifests. --map names a key itself.
 
+          Hiera merges Hashes and Arrays of several files. In simpkv, all members of an encrypted one are Sensitive. So
+          the command refuses those that several files have, until --merged store or skip says what to do.
+
+          --compare OLD,NEW stores nothing: it looks all keys of the files up in both hierarchies, with lookup_options
+          and all merges, for the node of --node with the facts of --facts. It lists the keys whose results differ,
+          without their values, and exits with 65 if there are any. A value that becomes a Sensitive is no difference.
+          The Ruby of the command must have Puppet.
+
           The private key is that of --pkcs7-private-key, or of the files that the command eyaml reads:
           /etc/eyaml/config.yaml, ~/.eyaml/config.yaml, .eyaml/config.yaml and $EYAML_CONFIG. Versions of the gem before
           4.1, such as that of Debian 12, need the certificate (public key) of eyaml as well. If a value cannot be
@@ -34,6 +44,8 @@ module Simpkv
           'simpkv import-eyaml data --dry-run' => 'A dry run: which keys become which, without their values',
           'simpkv import-eyaml common.eyaml --pkcs7-private-key /etc/puppetlabs/puppet/keys/private_key.pkcs7.pem' =>
             'A file, with the private key of puppetserver',
+          'simpkv import-eyaml data --compare hiera.yaml,new.yaml --node db1.example.com --facts db1.yaml' =>
+            'What Hiera would find with another hiera.yaml',
           'simpkv import-eyaml common.eyaml --into / --split --map app1::db_password=app1/password' =>
             'For manifests that call simpkv::get'
         }.freeze
@@ -41,26 +53,35 @@ module Simpkv
         # What Hiera does not look up here: see lib/puppet/functions/simpkv/lookup_key.rb.
         OWN = /\Asimpkv(::|\z)/.freeze
         INTERPOLATED = /%\{[^}]*\}/.freeze
-        private_constant :OWN, :INTERPOLATED
+        MERGED = 'several files have this Hash or Array, and Hiera may merge them. In simpkv, all its members are ' \
+                 'Sensitive: --merged store stores it (then look at --compare), --merged skip leaves it in the files'
+        private_constant :OWN, :INTERPOLATED, :MERGED
 
         def run(*names)
           return roll_back(backend) if @rollback
           raise Failure.new("simpkv import-eyaml takes #{ARGUMENTS} (simpkv import-eyaml --help)", Failure::USAGE) if
             names.empty?
 
-          files = HieraFiles.new(names)
-          code = store(files.title) { |keys| read(files, keys) }
-          tell_next unless @dry || code
-          code
+          named = HieraFiles.new(names)
+          files = named.to_enum.to_a
+          @compare ? compare(files) : import(files, named.title)
         end
 
         private
+
+        def import(files, title)
+          @merged = merged(files)
+          code = store(title) { |keys| read(files, keys) }
+          tell_next unless @dry || code
+          code
+        end
 
         def define(parser)
           @eyaml = {}
           @map = {}
           @used = []
           @levels = []
+          @how_merged = 'refuse'
           parser.on('--pkcs7-private-key FILE', 'the private key of eyaml') { |file| private_key(file) }
           parser.on('--pkcs7-public-key FILE', 'its certificate, which hiera-eyaml before 4.1 needs') do |file|
             @eyaml['pkcs7_public_key'] = DataFile.path(file, '--pkcs7-public-key')
@@ -68,7 +89,22 @@ module Simpkv
           parser.on('--all', 'also values that are not encrypted') { @all = true }
           parser.on('--split', "a folder for each part before '::'") { @split = true }
           parser.on('--map HIERA_KEY=NAME', 'the name of a key, in the folder') { |pair| map(pair) }
+          parser.on('--merged HOW', %w[refuse store skip], 'refuse, store or skip encrypted Hashes and Arrays that ' \
+                                                           'several files have') { |how| @how_merged = how }
+          define_comparison(parser)
           super
+        end
+
+        def define_comparison(parser)
+          parser.on('--compare OLD,NEW', Array, 'two hiera.yaml: look all keys up in both; store nothing') do |files|
+            raise OptionParser::InvalidArgument, '--compare' unless files.length == 2
+
+            @compare = files.map { |file| DataFile.path(file, '--compare') }
+          end
+          parser.on('--facts FILE', 'with --compare: the facts of the node (--node)') do |file|
+            @facts = DataFile.path(file, '--facts')
+          end
+          parser.on('--modulepath PATH', 'with --compare: of Puppet') { |path| @modulepath = path }
         end
 
         def private_key(file)
@@ -82,7 +118,17 @@ module Simpkv
           @map[hiera] = name
         end
 
-        # @param files [HieraFiles]
+        # @param files [Array<Array>] of {HieraFiles#each}
+        # @return [Array<String>] the keys of encrypted Hashes and Arrays that several files have. Hiera may merge them,
+        #   and all their members become Sensitive
+        def merged(files)
+          pairs = files.flat_map { |_, _, data| data.to_a }
+          pairs.group_by { |key, _| key.to_s }.select do |_, found|
+            found.length > 1 && found.any? { |_, value| !value.is_a?(String) && Eyaml.encrypted?(value) }
+          end.keys
+        end
+
+        # @param files [Array<Array>] of {HieraFiles#each}
         # @param keys [GivenKeys] to be filled
         def read(files, keys)
           eyaml = Eyaml.new(@eyaml)
@@ -92,29 +138,50 @@ module Simpkv
           (@map.keys - @used).each { |key| keys.problem("--map #{key}", 'no file has a value for this key to import') }
         end
 
+        # @param files [Array<Array>] of {HieraFiles#each}
+        # @return [Integer, nil] the exit code
+        def compare(files)
+          keys = files.flat_map { |_, _, data| data.keys.map(&:to_s) }.uniq.sort
+          keys = keys.reject { |key| key == 'lookup_options' || key.match?(OWN) }
+          different = HieraDifference.all(*@compare.map { |file| lookups.results(file, keys) })
+          output.facts('keys' => keys.length, 'equal' => keys.length - different.length,
+                       'different' => different.length)
+          report(different)
+        end
+
+        def lookups
+          @lookups ||= HieraLookups.new(named_environment || 'production', @flags.fetch(:node, 'localhost'), @facts,
+                                        @modulepath)
+        end
+
         def take(keys, eyaml, (file, level, key), value)
-          secret = Eyaml.encrypted?(value)
-          return unless secret || @all
+          return unless @all || Eyaml.encrypted?(value)
 
           origin = "#{file}: #{key}"
           why = left_out(key, value)
           return tell_skipped(origin, why) if why
 
           @levels |= [level]
-          keys.add([level, name(key)].compact.join('/'), origin) do
-            plain = eyaml.decrypt(value)
-            tell_interpolation(origin) if HieraFiles.text?(plain) { |text| text.match?(INTERPOLATED) }
-            secret ? RichData.sensitive(plain) : Codec.encode(plain)
-          rescue Eyaml::Unreadable => e
-            keys.problem(origin, e.message)
-          end
+          keys.problem(origin, MERGED) if @how_merged == 'refuse' && @merged.include?(key)
+          keys.add([level, name(key)].compact.join('/'), origin) { document(keys, eyaml, origin, value) }
+        end
+
+        # @return [String, nil] nil if there is a problem
+        def document(keys, eyaml, origin, value)
+          plain = eyaml.decrypt(value)
+          tell_interpolation(origin) if HieraFiles.text?(plain) { |text| text.match?(INTERPOLATED) }
+          Eyaml.encrypted?(value) ? RichData.sensitive(plain) : Codec.encode(plain)
+        rescue Eyaml::Unreadable => e
+          keys.problem(origin, e.message)
         end
 
         # @return [String, nil] the reason why the value is not stored
         def left_out(key, value)
           return 'Hiera finds no key of simpkv itself in simpkv' if key.match?(OWN)
 
-          'it is null' if value.nil?
+          return 'it is null' if value.nil?
+
+          'several files have it (--merged skip)' if @how_merged == 'skip' && @merged.include?(key)
         end
 
         def name(key)

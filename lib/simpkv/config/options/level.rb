@@ -20,7 +20,8 @@ module Simpkv
              '`db` in the folder `app`'),
       option('confine_to_keys', :patterns, nil, 'simpkv looks up only keys that match one of them',
              absent: 'all keys', protects: true),
-      option('sensitive', :boolean, false, 'true: values are Sensitive', protects: true),
+      option('sensitive', :boolean, false, 'true: values are Sensitive, and the members of a Hash or Array',
+             protects: true),
       option('softfail', :boolean, false,
              'true: if the backend fails, the level finds nothing, with a warning; otherwise the lookup fails')
     ].freeze
