@@ -71,7 +71,7 @@ module Changed
     'examples/module/' => %w[spec/functions/unit_tests_spec.rb],
     'docs/testing.md' => %w[spec/functions/unit_tests_spec.rb],
     'rakelib/runbook' => %w[spec/command/runbook_spec.rb],
-    'manifests/' => %w[spec/types/authorized_keys_spec.rb spec/classes spec/package/class_spec.rb],
+    'manifests/' => %w[spec/types/authorized_keys{,_hostile}_spec.rb spec/classes spec/package/class_spec.rb],
     'templates/' => %w[spec/classes], 'data/' => %w[spec/classes], 'types/' => %w[spec/classes],
     'tasks/' => %w[spec/bolt/tasks_spec.rb], 'files/' => %w[spec/bolt/tasks_spec.rb],
     'plans/' => %w[spec/bolt/rotate_spec.rb],
