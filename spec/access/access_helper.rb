@@ -105,8 +105,8 @@ module AccessServers
 
   # 389 Directory Server, with the other layout.
   class Ds < Ds389
-    def initialize(layout = 'hex')
-      super(layout: layout)
+    def initialize(layout = 'hex', **options)
+      super(layout: layout, **options)
     end
 
     # As of Slapd.
@@ -152,13 +152,13 @@ module AccessServers
 end
 
 # The command with access control on such a server.
-RSpec.shared_context 'with access control' do |server, *layout|
+RSpec.shared_context 'with access control' do |server, *layout, **options|
   include_context 'with the command'
 
   attr_reader :directory
 
   before(:context) do
-    @directory = server.new(*layout)
+    @directory = server.new(*layout, **options)
     @directory.start
   end
 

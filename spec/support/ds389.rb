@@ -22,11 +22,16 @@ class Ds389 < DirectoryServer
   SETTINGS = '/etc/dirsrv'
   PROGRAM = '/usr/sbin/ns-slapd'
 
+  # Lets nobody use virtual list views, as docs/directories.md says.
+  NARROW = Simpkv::Cli::DirectorySetup.new('389ds', 'plain').text('access')[/^dn: oid=.*/m]
+
   # @param user [String] who runs the server and its tools, which root starts; `dscreate` takes dirsrv
+  # @param views [Boolean] whether everybody may use virtual list views, as in a server that was just installed
   # @param options [Hash] of any server
-  def initialize(user: Etc.getpwuid.name, **options)
+  def initialize(user: Etc.getpwuid.name, views: false, **options)
     super(**options)
     @user = user
+    @views = views
   end
 
   # @return [String] the limits and indexes that simpkv ships
@@ -98,7 +103,7 @@ class Ds389 < DirectoryServer
   def fill
     modify(schema_file('389ds', "#{@layout}.ldif")) if @layout
     add(tree)
-    modify(rights)
+    modify([rights, *(NARROW unless @views)].join("\n"))
     modify(Ds389.limits(@layout)) if @limits
   end
 

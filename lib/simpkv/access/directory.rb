@@ -6,6 +6,7 @@ require 'simpkv/access/foreign_entries'
 require 'simpkv/access/names'
 require 'simpkv/access/plan'
 require 'simpkv/access/ldap_rules/server_rules'
+require 'simpkv/access/ldap_rules/vlv_feature'
 require 'simpkv/access/verification'
 
 module Simpkv
@@ -162,9 +163,14 @@ module Simpkv
         @rules ||= ServerRules.new(@store, @settings, @names, @options, server)
       end
 
+      # @return [VlvFeature, nil] nil on a server without it
+      def feature
+        VlvFeature.new(@settings) if server == '389ds'
+      end
+
       # @return [Verification]
       def verification
-        Verification.new(@store, @settings, ForeignEntries.new(@store, @settings, server))
+        Verification.new(@store, @settings, ForeignEntries.new(@store, @settings, server), @names)
       end
 
       private

@@ -3,6 +3,7 @@
 require 'forwardable'
 require 'simpkv/access/grants'
 require 'simpkv/access/names'
+require 'simpkv/access/narrowing'
 require 'simpkv/access/step'
 
 module Simpkv
@@ -27,7 +28,9 @@ module Simpkv
       # stamps:: of users whose password was tried and accepted: see `stamp` in {State}
       # foreign:: the DNs of the groups beside the roles that simpkv has not made
       # exclusive:: whether members of simpkv's own roles that no binding wants are to be removed
-      Observed = Struct.new(:unique_id, :users, :roles, :folders, :passwords, :stamps, :groups, :foreign, :exclusive)
+      # servers:: {VlvFeature::Server}s; nil if they were not looked at
+      Observed = Struct.new(:unique_id, :users, :roles, :folders, :passwords, :stamps, :groups, :foreign, :exclusive,
+                            :servers)
 
       # uid:: the UUID in the entry; nil for none
       # member:: the DNs in a role
@@ -49,6 +52,9 @@ module Simpkv
       # @return [Names]
       attr_reader :names
 
+      # @return [Narrowing]
+      attr_reader :narrowing
+
       # @return [Array<Step>] what differs, even if there are conflicts
       attr_reader :drift
 
@@ -64,8 +70,10 @@ module Simpkv
         @observed = observed
         @names = names
         @grants = Grants.new(state, observed, names)
+        @narrowing = Narrowing.new(state, observed.servers)
         @conflicts = conflicts_of_directory + conflicts_of_users + conflicts_of_roles + conflicts_of_bindings
-        @warnings = warnings_of_users + warnings_of_roles + warnings_of_bindings
+        @warnings = warnings_of_users + warnings_of_roles + warnings_of_bindings +
+                    @narrowing.warnings.map { |text| Note.new(nil, nil, text) }
         @drift = planned(&rules)
       end
 
@@ -108,10 +116,9 @@ module Simpkv
         @observed.stamps
       end
 
-      # @return [Array<Grant>] what the rules of the server have to say
-      def grants
-        @grants.all
-      end
+      # @!method grants
+      #   @return [Array<Grant>] what the rules of the server have to say
+      def_delegator :@grants, :all, :grants
 
       # See {Grants}.
       def_delegators :@grants, :existing?, :ours?, :bound, :undeclared_members
@@ -227,7 +234,7 @@ module Simpkv
         users = live(@state.users)
         roles = live(@state.roles)
         users.flat_map { |name, _| user_steps(name) } + roles.flat_map { |name, role| role_steps(name, role) } +
-          folder_steps + right_steps(&rules) + deletions('roles') + deletions('users')
+          folder_steps + right_steps(&rules) + deletions('roles') + deletions('users') + @narrowing.steps
       end
 
       # A user who moves from one role to another has the rights of one of them at any time: rules and members are added

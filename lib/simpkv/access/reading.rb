@@ -36,6 +36,7 @@ module Simpkv
       # @return [Plan] of all objects, as they are wanted
       def plan(passwords: true)
         try_passwords(@wanted.users) if passwords
+        @observed.servers = @directory.feature&.servers.to_a
         Plan.new(@wanted, @observed, names) do |grants, foreign|
           @directory.rules.changes(grants, foreign, @wanted.printed)
         end

@@ -11,6 +11,8 @@ module Simpkv
     #
     # directory:: `unique_id` of the base entry at the first apply
     # rules:: `printed`, the rules that an administrator was asked to apply
+    # servers:: `narrow`, whether server-wide rules that give values away are to be deleted, and `removed`, those that
+    #           were, by the URI of the server
     # users/NAME:: `uid`, `password` (the reference), `stamp` (of the password that the server has accepted), `deleting`
     # roles/NAME:: `uid`, `grants` (rights by prefix), `status` (`new`, `ours`, `existing`), `added` (the members that
     #              bindings have added, as DNs), `deleting`
@@ -23,21 +25,43 @@ module Simpkv
       # unique_id:: of the base entry; nil before the first apply
       # users, roles, bindings:: the documents by name
       # printed:: the rules that an administrator was asked to apply
-      Snapshot = Struct.new(:unique_id, :users, :roles, :bindings, :printed) do
+      # servers:: the document; nil for none
+      Snapshot = Struct.new(:unique_id, :users, :roles, :bindings, :printed, :servers) do
         # @param declarations [Declarations]
         # @param prune [Boolean] whether to delete what the declarations lack
         # @return [Snapshot] as it will be when these are declared
         def with(declarations, prune: false)
-          Snapshot.new(unique_id, State.merged(users, declarations.users, prune) { |user| user },
-                       State.merged(roles, declarations.roles, prune) { |grants| { 'grants' => grants } },
-                       prune ? declarations.bindings : bindings.merge(declarations.bindings).sort.to_h, printed)
+          dup.tap do |snapshot|
+            snapshot.users = State.merged(users, declarations.users, prune) { |user| user }
+            snapshot.roles = State.merged(roles, declarations.roles, prune) { |grants| { 'grants' => grants } }
+            snapshot.bindings = prune ? declarations.bindings : bindings.merge(declarations.bindings).sort.to_h
+          end
         end
 
         # @param objects [Array<Array(String, String)>] the section and the name of each
         # @return [Snapshot] as it will be when these are to be deleted
         def without(objects)
-          Snapshot.new(unique_id, marked('users', objects), marked('roles', objects),
-                       bindings.reject { |name, _| objects.include?(['bindings', name]) }, printed)
+          dup.tap do |snapshot|
+            snapshot.users = marked('users', objects)
+            snapshot.roles = marked('roles', objects)
+            snapshot.bindings = bindings.reject { |name, _| objects.include?(['bindings', name]) }
+          end
+        end
+
+        # @param wish [Boolean]
+        # @return [Snapshot] as it will be when server-wide rules are to be deleted, or put back
+        def narrowed(wish)
+          dup.tap { |snapshot| snapshot.servers = { 'removed' => removed, 'narrow' => wish } }
+        end
+
+        # @return [Boolean] whether server-wide rules are to be deleted
+        def narrow?
+          servers.to_h.fetch('narrow', false)
+        end
+
+        # @return [Hash{String => Array<String>}] the server-wide rules that were deleted, by server
+        def removed
+          servers.to_h.fetch('removed', {})
         end
 
         # @param object [Object] as in {Declarations}
@@ -115,7 +139,7 @@ module Simpkv
       def read
         users, roles, bindings = sections
         Snapshot.new(@documents.get('directory')&.fetch('unique_id', nil), users, roles, bindings,
-                     printed)
+                     printed, @documents.get('servers'))
       end
 
       # @return [Array<String>] the rules that an administrator was asked to apply
@@ -126,6 +150,19 @@ module Simpkv
       # Stores the rules that an administrator was asked to apply.
       def note_printed(rules)
         @documents.put('rules', 'printed' => rules)
+      end
+
+      # Changes which rules of a server were deleted.
+      #
+      # @param uri [String]
+      # @yieldparam rules [Array<String>]
+      # @yieldreturn [Array<String>]
+      # @return [void]
+      def change_removed(uri)
+        @documents.update('servers') do |document|
+          removed = document['removed'].merge(uri => yield(document['removed'].fetch(uri, [])))
+          document.merge('removed' => removed.reject { |_, rules| rules.empty? })
+        end
       end
 
       # @return [Hash, nil] the document of a user or role
@@ -150,6 +187,7 @@ module Simpkv
           %w[users roles].map { |section| to[section].select { |_, each| each.key?('deleting') == deleting } }
         end
         store(from, *kept)
+        store_servers(from, to)
         to.bindings.each { |name, binding| @documents.put('bindings', name, binding) if from.bindings[name] != binding }
         (from.bindings.keys - to.bindings.keys).each { |name| @documents.delete('bindings', name) }
         store(from, *deleted)
@@ -182,6 +220,12 @@ module Simpkv
           users, roles, bindings = %w[users roles bindings].map { |section| @documents.section(section) }
           bindings == before ? [users, roles, bindings] : CompareAndSwap.overtaken
         end
+      end
+
+      def store_servers(from, to)
+        return if from.narrow? == to.narrow?
+
+        @documents.update('servers') { |document| { 'removed' => {} }.merge(document.to_h, 'narrow' => to.narrow?) }
       end
 
       def store(from, users, roles)

@@ -4,8 +4,9 @@ module Simpkv
   module Access
     # The state of each declared user, role and binding, and what was changed by hand: a pure function of a plan.
     class StatusReport
-      # kind:: `user`, `role`, `binding` or `rules`
-      # state:: `present`, `existing`, `missing`, `foreign`, `deleting`; `unknown` for rules that cannot be read
+      # kind:: `user`, `role`, `binding`, `rules`, or `server` if server-wide rules were to be deleted
+      # state:: `present`, `existing`, `missing`, `foreign`, `deleting`; `unknown` for rules that cannot be read; for a
+      #         server `open`, `closed` or `unknown`
       # notes:: what differs from what is declared
       Row = Struct.new(:kind, :name, :state, :notes)
 
@@ -19,7 +20,7 @@ module Simpkv
 
       # @return [Array<Row>] in the order of the kinds above
       def rows
-        objects + [rules_row]
+        objects + [rules_row] + server_rows
       end
 
       # @return [Array<Row>] without the rules, which a {Reading#outline} does not have
@@ -32,7 +33,8 @@ module Simpkv
 
       # @return [Boolean] whether something differs from what is declared, also what {StepRunner} leaves alone
       def differs?
-        @plan.steps.any? || @plan.state.roles.keys.any? { |name| @plan.undeclared_members(name).any? }
+        @plan.steps.any? || server_rows.any? { |row| row.state != 'closed' } ||
+          @plan.state.roles.keys.any? { |name| @plan.undeclared_members(name).any? }
       end
 
       private
@@ -78,6 +80,13 @@ module Simpkv
           (dns & @members.fetch(role, {}).fetch(:add, [])).map { |dn| "role #{role} lacks the member #{dn}" }
         end
         Row.new('binding', name, notes.empty? ? 'present' : 'missing', notes)
+      end
+
+      def server_rows
+        @plan.narrowing.servers.map do |server|
+          state = server.state.is_a?(Symbol) ? server.state.to_s : 'unknown'
+          Row.new('server', server.uri, state, [server.warning].compact)
+        end
       end
 
       def rules_row

@@ -4,10 +4,11 @@ module Simpkv
   module Access
     # A change that brings a directory nearer to what is declared.
     #
-    # act:: `create`, `password`, `adopt`, `keep`, `folder`, `rules`, `members`, `delete`, `forget`
-    # section, name:: the user or role; for `folder` the prefix is the name
-    # data:: for `rules` and `members`: `add` and `delete`; for `rules` all that the block of {Plan#initialize} returns,
-    #        and perhaps `later`: the steps from this one on need another plan, after those before it
+    # act:: `create`, `password`, `adopt`, `keep`, `folder`, `rules`, `members`, `delete`, `forget`, `narrow`, `widen`
+    # section, name:: the user or role; for `folder` the prefix is the name, for `narrow` and `widen` the server's URI
+    # data:: for `rules`, `members`, `narrow` and `widen`: `add` and `delete`; for `narrow` also `used_by`; for `rules`
+    #        all that the block of {Plan#initialize} returns, and perhaps `later`: the steps from this one on need
+    #        another plan, after those before it
     Step = Struct.new(:act, :section, :name, :data) do
       # @return [Boolean] whether an administrator has to change the rules
       def by_hand?
@@ -22,7 +23,8 @@ module Simpkv
       # @return [Hash{String => Object}] for programs
       def plain
         { 'act' => act, 'kind' => section&.chomp('s'), 'name' => name, 'add' => data&.fetch(:add),
-          'delete' => data&.fetch(:delete), 'ldif' => (data[:ldif] if by_hand?) }.compact
+          'delete' => data&.fetch(:delete), 'ldif' => (data[:ldif] if by_hand?),
+          'used_by' => data && data[:used_by] }.compact
       end
 
       # @return [Array<String>] the lines for people
@@ -30,6 +32,7 @@ module Simpkv
         case act
         when 'rules' then by_hand? ? lines_for_administrator : changes { |sign, rule| "#{sign} rule #{rule}" }
         when 'members' then changes { |sign, dn| "#{sign} member of role #{name}: #{dn}" }
+        when 'narrow', 'widen' then lines_of_server
         else [format(Step::LINES.fetch(act), section ? "#{section.chomp('s')} #{name}" : "folder #{name}")]
         end
       end
@@ -39,6 +42,11 @@ module Simpkv
       def lines_for_administrator
         ['# The identity may not read cn=config. Let an administrator apply this, to the database of the base entry:',
          *data[:ldif].lines.map(&:chomp), '']
+      end
+
+      def lines_of_server
+        changes { |sign, rule| "#{sign} server-wide rule of #{name}: #{rule}" } +
+          data.fetch(:used_by, []).map { |text| "# #{name}: #{text}" }
       end
 
       def changes

@@ -69,6 +69,17 @@ module Simpkv
         @state.forget(step.section, step.name)
       end
 
+      # The state has deleted rules before they are deleted, and until they are back.
+      def narrow(step)
+        @state.change_removed(step.name) { |rules| rules | step.data[:delete] }
+        @directory.feature.delete(step.name, step.data[:delete])
+      end
+
+      def widen(step)
+        @directory.feature.restore(step.name, step.data[:add])
+        @state.change_removed(step.name) { |rules| rules - step.data[:add] }
+      end
+
       private
 
       def document(step)

@@ -2,22 +2,30 @@
 
 require 'securerandom'
 require 'simpkv'
+require 'simpkv/access/ldap_rules/vlv_feature'
+require 'tempfile'
 
 module Simpkv
   module Access
-    # Tries the rights of users with binds of their own, in the folders of their roles, and in some of other roles.
+    # Tries the rights of users with binds of their own, in the folders of their roles, and in some of other roles; and
+    # those of a user without roles, which it adds meanwhile.
     class Verification
       # The most folders of other roles in which a user is tried.
       OTHERS = 10
-      private_constant :OTHERS
+
+      # The folder of the key for a user without roles.
+      EVERYWHERE = 'globals'
+      private_constant :OTHERS, :EVERYWHERE
 
       # @param store [Store] with all rights
       # @param settings [Hash{String => Object}] of its backend
       # @param foreign [ForeignEntries]
-      def initialize(store, settings, foreign)
+      # @param names [Names]
+      def initialize(store, settings, foreign, names)
         @store = store
         @settings = settings
         @foreign = foreign
+        @names = names
       end
 
       # @param plan [Plan]
@@ -26,19 +34,68 @@ module Simpkv
       # @raise [Error]
       def failures(plan, passwords)
         rights = rights(plan)
-        prefixes = rights.values.flat_map(&:keys).uniq
-        with_probes(prefixes) do |probes|
-          rights.flat_map do |name, by_prefix|
+        prefixes = rights.values.flat_map(&:keys)
+        with_probes(prefixes | [EVERYWHERE]) do |probes|
+          tried = rights.flat_map do |name, by_prefix|
             passwords.with_file(plan.state.users[name]['password']) do |file|
-              as(plan.names.user(name), file) do |store|
-                by_prefix.flat_map { |prefix, wanted| compare(name, prefix, wanted, found(store, probes[prefix])) }
-              end
+              differences(name, file, by_prefix, probes)
             end
           end
-        end + foreign_entries
+          tried + (views? ? stranger(probes.fetch(EVERYWHERE)) : [])
+        end + open_servers(plan) + foreign_entries
       end
 
       private
+
+      # @return [Array<String>]
+      def open_servers(plan)
+        plan.observed.servers.to_a.select { |server| server.state == :open }.map(&:why)
+      end
+
+      # @return [Array<String>] what a user has beyond its rights, or lacks
+      def differences(name, file, by_prefix, probes)
+        user = identity(@names.user(name), file)
+        LdapAccess.with_store(user) do |store|
+          by_prefix.flat_map do |prefix, wanted|
+            leak = leak("user #{name}", user, probes[prefix]) if views? && (wanted & %w[read list]).empty?
+            [*compare(name, prefix, wanted, found(store, probes[prefix])), *leak]
+          end
+        end
+      end
+
+      # @param key [String]
+      # @return [Array<String>] what a user without roles finds out
+      def stranger(key)
+        name = "simpkv-probe-#{SecureRandom.hex(8)}"
+        password = SecureRandom.hex(32)
+        @store.add_entry(@names.user(name), 'objectClass' => %w[top account simpleSecurityObject], 'uid' => [name],
+                                            'userPassword' => [password])
+        Tempfile.create('simpkv') do |file|
+          file.write(password)
+          file.close
+          [*leak('a user without roles', identity(@names.user(name), file.path), key)]
+        end
+      ensure
+        @store.delete_entry(@names.user(name))
+      end
+
+      # @return [Boolean] see {VlvFeature.offered?}
+      def views?
+        @views = VlvFeature.offered?(@store) if @views.nil?
+        @views
+      end
+
+      # @param user [Hash{String => Object}] the settings of the backend with the identity of a user
+      # @param key [String] a probe that the user may neither read nor list
+      # @return [String, nil]
+      def leak(who, user, key)
+        dn = Native.dn_from_path(user['layout'].to_sym, :key, *user.values_at('base_dn', 'id'), key)
+        "#{who}: '#{File.dirname(key)}': may find out values (virtual list views)" if VlvFeature.shows?(user, dn)
+      end
+
+      def identity(name, password_file)
+        @settings.merge('admin_dn' => name, 'admin_pw_file' => password_file)
+      end
 
       # @return [Hash] the rights by user and folder, those of folders around it included
       def rights(plan)
@@ -105,14 +162,6 @@ module Simpkv
         lacking = wanted - found
         [*("user #{name}: '#{prefix}': lacks #{lacking.sort.join(', ')}" if lacking.any?),
          *("user #{name}: '#{prefix}': may #{beyond.sort.join(', ')}, which no role says" if beyond.any?)]
-      end
-
-      # Opens a store for a user meanwhile.
-      def as(dn, password_file)
-        store = LdapAccess.open(@settings, 'admin_dn' => dn, 'admin_pw_file' => password_file)
-        yield store
-      ensure
-        store&.close
       end
     end
   end

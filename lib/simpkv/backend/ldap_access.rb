@@ -31,6 +31,20 @@ module Simpkv
       Store.open('ldap', store_options(settings).merge(more))
     end
 
+    # Opens a store meanwhile.
+    #
+    # @param settings (see open)
+    # @param more (see open)
+    # @yieldparam store [Store]
+    # @return [Object] that of the block
+    # @raise (see open)
+    def self.with_store(settings, more = {})
+      store = self.open(settings, more)
+      yield store
+    ensure
+      store&.close
+    end
+
     # @param settings [Hash{String => Object}]
     # @return [Hash{String => Object}] the options that a store takes
     def self.store_options(settings)
@@ -200,6 +214,12 @@ module Simpkv
       folder_dn(settings, 'globals').sub(/\A(\\.|[^,\\])*,/m, '')
     end
 
+    # @param settings [Hash{String => Object}]
+    # @return [Array<String>] of all servers
+    def self.uris(settings)
+      settings.values_at('ldap_uri', 'write_uri').compact.flat_map(&:split)
+    end
+
     # @param words [Array<String>]
     # @return [String] a command line of them, with the quotes that a shell needs
     def self.shell(words)
@@ -217,10 +237,6 @@ module Simpkv
                  *identity(settings, password), *arguments]
         cut = ["head -c -#{newline}", quoted(settings['admin_pw_file']), '|'] unless newline.zero?
         [*cut, *tls_variables(settings), shell(words)].join(' ')
-      end
-
-      def uris(settings)
-        settings.values_at('ldap_uri', 'write_uri').compact.flat_map(&:split)
       end
 
       def uri_problem(settings)

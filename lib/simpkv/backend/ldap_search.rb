@@ -28,11 +28,20 @@ module Simpkv
     #   each; none if there is no such base
     # @raise [UnavailableError] ldapsearch is missing or failed
     def self.run(settings, search)
+      text(settings, search, [NO_SUCH_OBJECT]).split(/\n{2,}/).map { |text| entry(text) }.compact
+    end
+
+    # @param settings (see command)
+    # @param search (see command)
+    # @param refusals [Array<Integer>] result codes that stand for no result
+    # @return [String] what ldapsearch prints; '' for no result
+    # @raise [UnavailableError] ldapsearch is missing or failed
+    def self.text(settings, search, refusals)
       out, why, status = perform(command(settings, search))
-      return [] if status.exitstatus == NO_SUCH_OBJECT
+      return '' if refusals.include?(status.exitstatus)
       raise UnavailableError, "ldapsearch failed: #{why.lines.last.to_s.strip}" unless status.success?
 
-      out.force_encoding('UTF-8').split(/\n{2,}/).map { |text| entry(text) }.compact
+      out.force_encoding('UTF-8')
     end
 
     # Runs a command of the LDAP tools, and ends it if it takes too long.

@@ -6,6 +6,7 @@ require 'simpkv/cli/doctor/conflicts_examination'
 require 'simpkv/cli/doctor/directory_remedies'
 require 'simpkv/cli/directory/directory_schema'
 require 'simpkv/cli/doctor/foreign_entries_examination'
+require 'simpkv/cli/doctor/hidden_values_examination'
 require 'simpkv/cli/doctor/replication_examination'
 
 module Simpkv
@@ -38,6 +39,7 @@ module Simpkv
         look_at_indexes
         look_at_conflicts
         look_at_foreign_entries
+        look_at_hidden_values
         look_at_anonymous_access(samples) if samples.any? || !@write
         return findings.unknown('rights and limits', 'not tried (--read-only)') unless @write
         return findings.unknown('rights and limits', "not tried: no server of 'write_uri' answers") unless @writable
@@ -201,6 +203,10 @@ module Simpkv
         store = backend.store(base: false)
         entries = Simpkv::Access::ForeignEntries.new(store, settings, schema.server, @folder)
         ForeignEntriesExamination.new(entries, findings).perform
+      end
+
+      def look_at_hidden_values
+        HiddenValuesExamination.new(settings, findings, remedies).perform(@bases.keys) if schema.server == '389ds'
       end
 
       # @param paths [Array<String>] of stored keys

@@ -179,6 +179,12 @@ module Simpkv
         "put the access rule of simpkv in front of all others: #{printed('access')}"
       end
 
+      # @return [String]
+      def for_hidden_values
+        "as an administrator, run '#{@simpkv.call('access', 'apply', '--narrow-vlv')}', which keeps the old rule; or " \
+          "load what this prints, at each server: #{printed('access')}"
+      end
+
       # @param error [Simpkv::Error]
       # @return [String]
       def for_writing(error)

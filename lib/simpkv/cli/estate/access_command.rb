@@ -20,6 +20,24 @@ module Simpkv
         parser.on('--prune', 'delete what is declared in the store and not in FILE') { @prune = true }
       end
 
+      # The option that changes rules of the whole server.
+      def define_narrow(parser)
+        parser.on('--narrow-vlv', 'delete the rule of 389-DS that gives values away by virtual list views') do
+          @narrow = true
+        end
+      end
+
+      # @param declared [Simpkv::Access::Declarations, nil] of the file
+      # @return [Proc, nil] makes the state that the file and the options ask for; nil for the one in the store
+      def wish(declared)
+        return unless declared || @narrow
+
+        lambda do |state|
+          state = state.with(declared, prune: @prune) if declared
+          @narrow ? state.narrowed(true) : state
+        end
+      end
+
       # @return [Simpkv::Access::Reconciler]
       def reconciler
         @reconciler ||= begin

@@ -25,10 +25,15 @@ module Simpkv
             exits with 2, and changes nothing, if somebody else has made the entry of a user or role, or if the
             directory is another one than at the first apply. With --watch, it applies again and again until it is
             stopped, and reads the file each time. After a failure it waits longer each time.
+
+            389-DS lets everybody who binds find out values by virtual list views. --narrow-vlv deletes the rule that
+            permits them, on each server of the backend, for all that the server has. It names the indexes that are for
+            such views. Later runs keep the rule away. simpkv access delete --narrow-vlv puts it back.
           TEXT
           EXAMPLES = {
             'simpkv access apply access.yaml' => 'Once',
-            'simpkv access apply access.yaml --watch 300' => 'Every five minutes, as a service'
+            'simpkv access apply access.yaml --watch 300' => 'Every five minutes, as a service',
+            'simpkv access apply --narrow-vlv' => 'And close 389-DS to requests that give values away'
           }.freeze
 
           def run(file = nil)
@@ -46,6 +51,7 @@ module Simpkv
 
           def define(parser)
             define_prune(parser)
+            define_narrow(parser)
             parser.on('--watch SECONDS', 'apply again and again, with this time in between') do |text|
               @seconds = converted_option('--watch', :duration, text)
             end
@@ -61,8 +67,7 @@ module Simpkv
 
           # @return [Integer, nil] the exit code
           def once(file)
-            declared = file && declarations(file)
-            reconcile(declared && ->(state) { state.with(declared, prune: @prune) })
+            reconcile(wish(file && declarations(file)))
           end
         end
       end

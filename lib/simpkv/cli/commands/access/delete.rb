@@ -19,6 +19,8 @@ module Simpkv
             The command deletes only what simpkv has made: a role that existed before keeps its entry, its rights
             and the members that no binding has added. It exits with 2, and changes nothing, where apply would, or
             if a remaining binding names the user or role. It exits with 66 if an object is not declared.
+
+            --narrow-vlv puts back the rules that simpkv access apply --narrow-vlv has deleted; so does --all.
           TEXT
           EXAMPLES = {
             'simpkv access delete binding/dev role/dev-writers' => 'A binding and its role',
@@ -28,7 +30,7 @@ module Simpkv
           def run(*words)
             check(words)
             objects = words.map { |word| object(word) }
-            reconcile(->(state) { state.without(chosen(state, objects)) })
+            reconcile(->(state) { widened(state.without(chosen(state, objects))) })
           end
 
           # @return [Array<String>] the objects that an argument may name
@@ -40,10 +42,15 @@ module Simpkv
 
           def define(parser)
             parser.on('--all', 'delete all that are declared') { @all = true }
+            parser.on('--narrow-vlv', 'put back the rules that apply --narrow-vlv has deleted') { @widen = true }
+          end
+
+          def widened(state)
+            (@all || @widen) && state.servers ? state.narrowed(false) : state
           end
 
           def check(words)
-            return unless @all ? words.any? : words.empty?
+            return unless @all ? words.any? : words.empty? && !@widen
 
             raise Failure.new('name users, roles or bindings, or --all, and not both (simpkv access delete --help)',
                               Failure::USAGE)

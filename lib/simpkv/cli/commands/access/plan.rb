@@ -13,7 +13,8 @@ module Simpkv
           DESCRIPTION = <<~TEXT
             Shows what simpkv access apply would do with a file of users, roles and bindings, in YAML or JSON, and
             changes nothing. Without FILE, shows what is left to do for those that are declared in the store. Exits
-            with 1 if there is something to do, and with 2 if apply would refuse.
+            with 1 if there is something to do, and with 2 if apply would refuse. Warns about rules of the whole server
+            that give values away, which apply changes only with --narrow-vlv.
           TEXT
           EXAMPLES = {
             'simpkv access plan access.yaml' => 'What a file would change',
@@ -22,9 +23,9 @@ module Simpkv
 
           def run(file = nil)
             need_file_to_prune(file)
-            declared = file && declarations(file)
+            wish = wish(file && declarations(file))
             on_access do |access|
-              plan = access.plan { |state| declared ? state.with(declared, prune: @prune) : state }
+              plan = access.plan(&wish)
               plan.warnings.each { |warning| complain(warning) }
               show(plan)
             end
@@ -34,6 +35,7 @@ module Simpkv
 
           def define(parser)
             define_prune(parser)
+            define_narrow(parser)
           end
 
           # @return [Integer, nil] the exit code

@@ -18,7 +18,8 @@ module Simpkv
             With --verify, also binds as each user whose password can be read here, and tries each right: it puts a
             key simpkv-probe-... into each folder of the user's roles, and into up to ten folders of other roles,
             and deletes it. It also tries to add an entry of a kind that simpkv does not make, and lists such
-            entries of others, with the command that deletes each (with ldapsearch).
+            entries of others, with the command that deletes each (with ldapsearch). As each user, and as one without
+            roles that it adds meanwhile, it tries whether virtual list views give hidden values away.
 
             Exits with 1 if something differs from the declarations, which simpkv access apply corrects, or if there
             are foreign entries. A member that no binding names is such a difference; apply removes it only with
