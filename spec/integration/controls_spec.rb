@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/access/ldap_rules/server_rules'
 require_relative '../support/access_directory'
 require_relative '../support/bare_ldap'
 
@@ -288,6 +289,16 @@ Directories.each_server do |server, tags|
         requests.empty? || (codes & [0, 5, 6, 122]).any?
       end
       expect(refused).to eq([])
+    end
+
+    # docs/access.md said that OpenLDAP is exact about this, also with the overlay sssvlv.
+    it 'tell the order of values to users who may list, of which plan warns' do
+      names = Simpkv::Access::Names.new(*access.section.values_at('users_dn', 'roles_dn'))
+      kind = access.slapd? ? 'openldap' : '389ds'
+      rules = Simpkv::Access::ServerRules.new(access.root, access.settings, names, access.section, kind)
+      told = telling('lister', access, requests('1.2.840.113556.1.4.473', access)).fetch(:value)
+      expect(told.map(&:first)).to include(:all)
+      expect(rules.changes([lists(access)], [], [])[:warnings]).to include(['listers', /sorts keys by their values/])
     end
 
     # As it is installed, 389-DS tells everybody who binds which values match a filter.

@@ -13,7 +13,11 @@ module Simpkv
       # The usual name, for an administrator.
       SOME_DATABASE = 'olcDatabase={1}mdb,cn=config'
       DEBIAN = "lets anybody read, such as Debian's 'to * by * read'"
-      private_constant :SOME_DATABASE, :DEBIAN
+
+      # The control that sorts (RFC 2891).
+      SORTING = '1.2.840.113556.1.4.473'
+      SORTS = 'sorts keys by their values for those who may list, so they can find out the values'
+      private_constant :SOME_DATABASE, :DEBIAN, :SORTING, :SORTS
 
       # @param store [Store] of type ldap
       # @param settings [Hash{String => Object}] of its backend
@@ -81,18 +85,27 @@ module Simpkv
       private
 
       def warnings(grants)
-        return [] unless @server == '389ds'
-
-        grants.map { |grant| warning_of_389ds(grant) }.compact
+        grants.map { |grant| warning(grant) }.compact
       end
 
-      # The server sorts by values that it does not show, and no rule forbids the control.
-      def warning_of_389ds(grant)
-        why = case Access.expand(grant.rights) & %w[read list]
-              when %w[read] then 'lets those list who may read'
-              when %w[list] then 'sorts keys by their values for those who may list, so they can find out the values'
+      def warning(grant)
+        rights = Access.expand(grant.rights) & %w[read list]
+        why = if rights == %w[read] && @server == '389ds' then '389-DS lets those list who may read'
+              elsif rights == %w[list] && sorts? then "#{sorter} #{SORTS}"
               end
-        [grant.role, "roles.#{grant.role}: '#{grant.prefix}': 389-DS #{why}"] if why
+        [grant.role, "roles.#{grant.role}: '#{grant.prefix}': #{why}"] if why
+      end
+
+      # Servers that sort do so by values that they do not show, and no rule forbids the control.
+      #
+      # @return [Boolean]
+      def sorts?
+        @sorts = @store.read_entry('', %w[supportedControl]).values.flatten.include?(SORTING) if @sorts.nil?
+        @sorts
+      end
+
+      def sorter
+        @server == '389ds' ? '389-DS' : 'the overlay sssvlv'
       end
 
       # @return [Array<String>] on OpenLDAP, that the rules after those of simpkv let everybody read
