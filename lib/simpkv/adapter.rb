@@ -158,6 +158,7 @@ module Simpkv
   end
 end
 
+require 'simpkv/adapter/advice'
 require 'simpkv/adapter/backends'
 require 'simpkv/adapter/calls'
 require 'simpkv/adapter/configured_backend'

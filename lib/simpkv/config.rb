@@ -79,6 +79,16 @@ module Simpkv
        "the call, and wins. Remove 'backend' there, or set it to '#{meant}' in the call"]
     end
 
+    # @param given [Object, nil] the option `environment`, as it is given
+    # @param environment [String] that of the keys
+    # @return [Array<String>] a warning if it is another one; otherwise empty
+    def self.ignored_environment(given, environment)
+      return [] if given.nil? || given == '' || given == environment
+
+      ["simpkv ignores the option 'environment': keys belong to the environment of the catalog, '#{environment}', or " \
+       "with 'global' to all"]
+    end
+
     # Returns the environment of the keys.
     #
     # @param options [Hash] merged options
@@ -126,6 +136,17 @@ module Simpkv
       return option.default unless options.key?(name)
 
       value_of(option, options, "'#{name}' in simpkv configuration")
+    end
+
+    # @param metadata [Hash] of a key
+    # @return [Boolean] whether they look like options of a call: each has the name of one, and a valid value
+    def self.like_options?(metadata)
+      return false if metadata.empty?
+
+      metadata.all? do |name, value|
+        option = CALL_BY_NAME[name]
+        option && !Coercion.convert(option.type, value).nil?
+      end
     end
 
     # @return [Boolean] whether the chosen backend takes keys with capital letters
@@ -232,7 +253,7 @@ module Simpkv
     # @raise [ConfigError] it cannot be converted
     def self.coerce(type, value, what)
       converted = Coercion.convert(type, value)
-      raise ConfigError, "#{what} must be #{Coercion.needed(type)}" if converted.nil?
+      raise ConfigError, "#{what} must be #{Coercion.needed(type)}#{Coercion.fault(type, value)}" if converted.nil?
 
       converted
     end
@@ -243,9 +264,10 @@ module Simpkv
     def self.backends_of(options)
       backends = options['backends']
       raise ConfigError, "'backends' not specified in simpkv configuration" if backends.nil?
-      raise ConfigError, "'backends' in simpkv configuration is not a Hash" unless backends.is_a?(Hash)
+      return backends if backends.is_a?(Hash)
 
-      backends
+      raise ConfigError, "'backends' in simpkv configuration is not a Hash: set it to one from the name of each " \
+                         "backend to a Hash with 'type' and 'id'"
     end
 
     # @param type [String] of a backend

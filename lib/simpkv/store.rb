@@ -282,7 +282,7 @@ module Simpkv
     # @raise [Error] without `partial`: a key cannot be read
     def list(folder, required: true, partial: true, cipher: nil, chosen: nil, &block)
       if chosen
-        names = listing(required) { @native.names(folder, @timeout_ms) }
+        names = listing(required) { @native.names(folder, call_timeout) }
         return ChosenDocuments.read(self, folder, names, chosen, &block)
       end
 

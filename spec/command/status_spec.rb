@@ -179,7 +179,7 @@ RSpec.describe 'simpkv status' do
     backends['ldap'] = { 'type' => 'ldap', 'id' => 'l' }
     configure
     text = "The servers of the backend 'ldap' cannot be asked: configuration error: Plugin missing 'ldap_uri' " \
-           "configuration: correct the options of backend 'ldap'"
+           "configuration: set 'ldap_uri' to the URI of a server, such as ldaps://ldap1.example.com"
     expect(status('--parts', 'servers'))
       .to have_attributes(code: 2, out: /^critical  #{text}\n.*^  ldap +- +no +misconfigured/m)
     metrics = status('--format', 'prometheus', '--parts', 'servers').out

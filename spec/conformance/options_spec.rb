@@ -39,7 +39,8 @@ Conformance.describe 'Options in Hiera', directories: { once: true } do
   # It was a NoMethodError.
   it 'are an error that names a backend that is undef, selected or not (it was a NoMethodError)' do
     { 'other' => "simpkv backend 'other' is not a Hash",
-      'default' => "No simpkv backend 'default' with 'id' and 'type' attributes has been configured" }
+      'default' => "No simpkv backend 'default' with 'id' and 'type' attributes has been configured: 'default' of " \
+                   "'backends' must be a Hash with 'type' and 'id'" }
       .each do |name, message|
       world.hiera = { 'backends' => { 'default' => entry }.merge(name => nil) }
       world.fresh_catalog

@@ -449,7 +449,8 @@ RSpec.describe 'simpkv::lookup_key' do
       { 'global' => 'pl4nted' } => /'global' in hiera.yaml must be true or false/,
       { 'dots' => 'pl4nted' } => /'dots' in hiera.yaml must be a String, keep or folders/,
       { 'confine_to_keys' => 'pl4nted' } => /'confine_to_keys' in hiera.yaml must be a list of regular expressions/,
-      { 'confine_to_keys' => ['pl4nted['] } => /'confine_to_keys' in hiera.yaml must be a list of regular expressions/,
+      { 'confine_to_keys' => ['^a', '(pl4nted'] } =>
+        /'confine_to_keys' in hiera.yaml must be a list of regular expressions: number 2 of the list: end pattern/,
       { 'environment' => 'a/pl4nted' } => /'environment' in hiera.yaml must be the name of an environment/,
       { 'global' => true, 'environment' => 'dev' } => /'global' and 'environment' in hiera.yaml exclude each other/,
       { 'backend' => 'other' } => /No simpkv backend 'other' with 'id' and 'type' attributes has been configured/,

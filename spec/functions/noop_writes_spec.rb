@@ -119,7 +119,8 @@ RSpec.describe "The option 'noop_writes'" do
               "{ 'noop_writes' => '#{word}', 'errors' => 'return' }))")
       world.notices.last
     end
-    expect(found).to eq(["{stored => [], errors => {/ => simpkv memory/noop Error: Key specifies a folder: '/'}}"] * 2)
+    expect(found).to eq(["{stored => [], errors => {/ => simpkv memory/noop Error: Key specifies a folder: '/': " \
+                         'choose another name for the key}}'] * 2)
   end
 
   it 'writes if there are no facts, as in a plan of Bolt' do

@@ -32,6 +32,28 @@ RSpec.describe 'Rich data, between the functions and the store' do
     expect(File.stat(file).ino).not_to eq(before.ino)
   end
 
+  # They came back as Strings, and nobody was told.
+  it 'is named by a warning, once for each type, where values become Strings without it' do
+    world.compile(<<-PUPPET)
+      simpkv::put('a', Timestamp('2020-01-01'))
+      simpkv::put('b', ['x', { 'y' => Timestamp('2020-01-02'), /z/ => SemVer('1.2.3') }])
+      simpkv::put('c', 'text', { 'at' => Timespan(3) })
+      simpkv::put_many({ 'd' => { 'value' => URI('http://a') }, 'e' => { 'value' => SemVerRange('>1.0') } })
+      simpkv::put('f', [Timestamp('2020-01-01'), SemVer('1.2.3')], {}, { 'rich_data' => true })
+      simpkv::put('g', ['text', 1, Sensitive('x'), Binary('AAA=')])
+    PUPPET
+    warning = lambda do |call, type|
+      "simpkv::#{call} stores a #{type} as text, which comes back as a String: to get a #{type} back, set " \
+        "'rich_data' to true; to store text, convert it with String(...)"
+    end
+    expect(world.warnings)
+      .to eq([warning["put with key='a'", 'Timestamp'], warning["put with key='b'", 'Regexp'],
+              warning["put with key='b'", 'SemVer'], warning["put with key='c'", 'Timespan'],
+              warning["put_many with keys='d', 'e'", 'URI'], warning["put_many with keys='d', 'e'", 'SemVerRange']])
+    expect(File.read(File.join(root, 'environments/production/a')))
+      .to eq('{"value":"2020-01-01T00:00:00.000000000 UTC","metadata":{}}')
+  end
+
   it 'can be enabled in Hiera for all puts' do
     world.hiera = { 'backends' => { 'default' => backend }, 'rich_data' => true }
     put(/x/)

@@ -58,7 +58,8 @@ RSpec.describe 'simpkv::support::config::validate', type: :puppet_function do
   ['text', nil, 5, ['file']].each do |entry|
     it "raises an ArgumentError for the backend #{entry.inspect} (it was 'is not a Hash')" do
       is_expected.to run.with_params({ 'backend' => 'x', 'backends' => { 'x' => entry } }, ['file']).and_raise_error(
-        ArgumentError, "No simpkv backend 'x' with 'id' and 'type' attributes has been configured"
+        ArgumentError, "No simpkv backend 'x' with 'id' and 'type' attributes has been configured: 'x' of 'backends' " \
+                       "must be a Hash with 'type' and 'id'"
       )
     end
   end

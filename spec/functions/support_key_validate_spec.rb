@@ -11,7 +11,8 @@ RSpec.describe 'simpkv::support::key::validate', type: :puppet_function do
 
   it 'names the allowed characters' do
     is_expected.to run.with_params('Ab').and_raise_error(
-      ArgumentError, "key 'Ab' contains unsupported characters.  Allowed set=[a-z0-9._:-/]"
+      ArgumentError, "key 'Ab' contains unsupported characters.  Allowed set=[a-z0-9._:-/]: write it in lower case; " \
+                     "only a backend with 'case_sensitive' takes capital letters"
     )
   end
 

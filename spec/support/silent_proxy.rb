@@ -27,10 +27,14 @@ class SilentProxy
   #
   # @param operation [Symbol] :bind, :search, :modify, :add or :delete
   # @param seconds [Numeric, nil] the delay; nil for one that ends with the block
-  def hold(operation, seconds: nil)
+  # @param after [Integer] the number of these requests whose answers still pass
+  def hold(operation, seconds: nil, after: 0)
     over = false
     before = @held
+    last = @counts[operation] + after
     @held = before.merge(operation => lambda do
+      next NEVER if @counts[operation] <= last
+
       ends = now + (seconds || Float::INFINITY)
       -> { now < ends && (seconds || !over) }
     end)

@@ -33,6 +33,11 @@ RSpec.describe 'simpkv_key' do
     end
   end
 
+  it 'warns of a value that becomes a String, as simpkv::put does' do
+    apply!("simpkv_key { 'k': value => Timestamp('2026-01-02T03:04:05Z') }")
+    expect(world.warnings).to include(/\ASimpkv_key\[k\] stores a Timestamp as text, which comes back as a String: /)
+  end
+
   # A server sends catalogs to agents in this format.
   it 'stores the same from a catalog that has travelled to an agent' do
     values = ["'text'", "Sensitive('s')", "Binary('/w==')", "{ 'a' => [Sensitive({ 'b' => 1 })] }", "['only']"]

@@ -353,7 +353,8 @@ RSpec.describe Simpkv::Config do
       { 'inspection_rules' => { 'mask_secrets' => 'pl4nted' } } =>
         "'mask_secrets' of 'inspection_rules' of 'estate' must be a String, always, never or sensitive",
       { 'inspection_rules' => { 'supported_interfaces' => '(pl4nted' } } =>
-        "'supported_interfaces' of 'inspection_rules' of 'estate' must be a regular expression" }
+        "'supported_interfaces' of 'inspection_rules' of 'estate' must be a regular expression: end pattern with " \
+        'unmatched parenthesis' }
       .each do |options, message|
       it "refuses #{options.inspect[0, 80]}, and names the option" do
         expect { described_class.estate(options) }.to raise_error(Simpkv::ConfigError, message)

@@ -53,7 +53,7 @@ RSpec.describe Simpkv::LdapAccess do
     # The remedy of a missing file was to let the user read it: the text of the problem decided, with the file's name.
     it 'follows the kind of the problem, whatever the file is called' do
       given = settings('admin_pw_file' => "/no/cannot be read by/'tls_key'")
-      expect(described_class.remedy(given, described_class.problem(given), 'b')).to match(/\Awrite the password of /)
+      expect(described_class.remedy(given, described_class.problem(given))).to match(/\Awrite the password of /)
     end
   end
 

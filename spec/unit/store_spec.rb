@@ -140,7 +140,8 @@ RSpec.describe Simpkv::Store do
 
     it 'reports a root that cannot be used' do
       expect { open_store(File::NULL) }
-        .to raise_error(Simpkv::UnavailableError, "Cannot access root path '/dev/null': Not a directory")
+        .to raise_error(Simpkv::UnavailableError, "Cannot access root path '/dev/null': Not a directory: set " \
+                                                  "'root_path' to a folder that uid #{Process.euid} can make or use")
       expect { open_store('/dev/null/kv') }
         .to raise_error(Simpkv::UnavailableError, %r{\AUnable to create configured root path '/dev/null/kv': })
     end

@@ -45,6 +45,8 @@ module Simpkv
         @adapter = adapter
         @backends = backends
         @known = {}
+        @advice = Advice.new
+        @documents = documents
         @dry_run = DryRun.new(documents)
         listing = Listing.new(documents)
         @performers = { list: listing, tree: listing, snapshot: listing }
@@ -108,13 +110,15 @@ module Simpkv
         data = known.direct.get(key)
         data ? entry(data, known.merged) : false
       rescue Error => e
-        fail_softly(TABLE[:get], key, e.message, known.merged)
+        fail_softly(TABLE[:get], key, e, known.merged)
       end
 
       def checked_run(function, scope, operation, key, options, arguments)
         merged = merged_for(function, scope, key, options)
+        doubt_metadata(operation, key, arguments) if operation.writes
         result = outcome(operation, scope, key, arguments, merged, options)
-        return fail_softly(operation, key, result.message, merged) if result.is_a?(Error)
+        @adapter.warn_of(@documents.warnings(description(operation, key))) if operation.writes
+        return fail_softly(operation, key, result, merged) if result.is_a?(Error)
         return presented_default(options['default'], merged) if result == false && operation.name == :get
 
         remember_direct(merged) if operation.name == :get
@@ -166,6 +170,18 @@ module Simpkv
         key.each { |each, _| yield each } # rubocop:disable Style/HashEachMethods -- it may be an Array
       end
 
+      # Warns of options in place of metadata.
+      def doubt_metadata(operation, key, arguments)
+        given = key.is_a?(Hash) ? key.transform_values { |entry| entry['metadata'] } : { key => arguments.last }
+        given.each do |name, metadata|
+          next unless metadata.is_a?(Hash) && Config.like_options?(metadata)
+
+          names = metadata.keys.join("', '")
+          @adapter.warn_of(["#{description(operation, name)} stores options as metadata ('#{names}'): options are in " \
+                            'a Hash of their own, after the metadata'])
+        end
+      end
+
       # The checks that need the backend: all of a key with capital letters, and the length with the prefix.
       def check_merged(function, scope, key, merged)
         function.check_key(scope, key, Config.case_sensitive?(merged)) if key.match?(CAPITALS)
@@ -208,8 +224,9 @@ module Simpkv
                   "#{reasons.join('; ')}")
       end
 
-      def fail_softly(operation, key, why, merged)
-        message = "simpkv Error for #{description(operation, key)}: #{why}"
+      def fail_softly(operation, key, error, merged)
+        advice = @advice.on(error, operation.name, key, merged) { @backends.for(merged) }
+        message = "simpkv Error for #{description(operation, key)}: #{error.message}#{advice}"
         raise message unless merged['softfail']
 
         Puppet.warning(message)

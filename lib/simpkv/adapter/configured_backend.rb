@@ -93,13 +93,13 @@ module Simpkv
         path
       end
 
-      # @return [Array(Hash{String => String}, Hash{String => String})] by key: the paths, and why a key has none
+      # @return [Array(Hash{String => String}, Hash{String => Error})] by key: the paths, and why a key has none
       def paths_of_keys(keys)
         errors = {}
         paths = keys.to_h do |key|
           [key, path_of_key(key)]
         rescue Error => e
-          errors[key] = e.message
+          errors[key] = e
           [key, nil]
         end
         [paths.compact, errors]
@@ -118,12 +118,19 @@ module Simpkv
         exception.reworded(why)
       end
 
-      # @param why [String, Hash{Object => String}] a text, or several
-      # @return [String, Hash{Object => String}] the same, with the name of the backend at its beginning
+      # @param why [String]
+      # @return [String] the same, with the name of the backend at its beginning
       def attributed(why)
-        return why.transform_values { |each| attributed(each) } if why.is_a?(Hash)
-
         why.start_with?(@title) ? why : "#{@title} #{why}"
+      end
+
+      # @param errors [Hash{String => Error, String}] by key
+      # @param operation [Symbol] on each key: see {Advice.of_kind}
+      # @return [Hash{String => String}] the texts, as those of calls for one key
+      def attributed_errors(errors, operation)
+        errors.transform_values do |why|
+          attributed(why.is_a?(Error) ? "#{why.message}#{Advice.of_kind(why, operation)}" : why)
+        end
       end
     end
   end

@@ -6,13 +6,32 @@ module Simpkv
   class Adapter
     # Turns values and metadata of Puppet's types into documents, and back.
     class Documents
+      def initialize
+        @texts = []
+        @told = []
+      end
+
+      # @param caller [String] the call or the resource that stores the values
+      # @return [Array<String>] a warning for each type of which {#encode} has made strings, once
+      def warnings(caller)
+        return @texts if @texts.empty?
+
+        texts = @texts - @told
+        @told |= texts
+        @texts = []
+        texts.map do |type|
+          "#{caller} stores a #{type} as text, which comes back as a String: to get a #{type} back, set 'rich_data' " \
+            'to true; to store text, convert it with String(...)'
+        end
+      end
+
       # @param value [Object] plain data, or a Binary; it and the metadata may contain Sensitive and Binary
       # @param metadata [Hash]
       # @param all [Boolean] whether Timestamp, Regexp, SemVer and the like are kept; otherwise they become strings
       # @return [String] the document
       # @raise [UnencodableError] names the place, not the value
       def encode(value, metadata, all)
-        plain(value, metadata, all) || RichData::Encoder.new(all).encode(value, metadata)
+        plain(value, metadata, all) || rich(value, metadata, RichData::Encoder.new(all))
       end
 
       # @param document [String]
@@ -71,6 +90,10 @@ module Simpkv
       end
 
       private
+
+      def rich(value, metadata, encoder)
+        encoder.encode(value, metadata).tap { @texts |= encoder.texts }
+      end
 
       # Most values are plain data. Of the others, a Symbol and some hash keys could be written as strings.
       def plain(value, metadata, all)

@@ -28,7 +28,7 @@ module Simpkv
         paths, errors = backend.paths_of_keys(entries.keys)
         documents = @documents.encode_many(entries, paths, backend.flag('rich_data'))
         documents.each_value { |document| backend.versioned.first(document) }
-        { stored: [], errors: backend.attributed(errors) }
+        { stored: [], errors: backend.attributed_errors(errors, :put) }
       end
 
       def delete(backend, key)

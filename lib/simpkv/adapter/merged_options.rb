@@ -16,8 +16,10 @@ module Simpkv
         def of(adapter, options, compiling, types)
           merged = deep_merge(adapter.site_options, options)
           merged['backends'] = Config.default_backends(agent: Puppet.run_mode.agent?) unless merged.key?('backends')
+          given = merged['environment']
           merged['environment'] = Config.environment(merged, compiling, adapter.made_up?(compiling))
-          ignored = Config.ignored_app_id(merged, options['app_id'])
+          ignored = Config.ignored_environment(given, merged['environment'])
+          ignored += Config.ignored_app_id(merged, options['app_id'])
           merged['backend'] = Config.backend_for(merged, options['app_id'])
           check(merged)
           Validation.check(merged, types)

@@ -115,7 +115,7 @@ module Simpkv
         outcomes = reached(backend.store.get_many(paths.values.uniq))
         result = { keys: {}, absent: [], errors: errors }
         paths.each { |key, path| sort_in(result, backend, key, outcomes[path]) }
-        result.merge(errors: backend.attributed(errors))
+        result.merge(errors: backend.attributed_errors(errors, :get))
       end
 
       # @param entries [Hash{String => Hash}] by key, `{ 'value' =>, 'metadata' => }`
@@ -124,8 +124,8 @@ module Simpkv
         paths, errors = backend.paths_of_keys(entries.keys)
         outcomes = reached(backend.writer.put_many(@documents.encode_many(entries, paths, backend.flag('rich_data'))))
         failed, stored = paths.partition { |_, path| outcomes[path].is_a?(Error) }
-        failed.each { |key, path| errors[key] = outcomes[path].message }
-        { stored: stored.map(&:first), errors: backend.attributed(errors) }
+        failed.each { |key, path| errors[key] = outcomes[path] }
+        { stored: stored.map(&:first), errors: backend.attributed_errors(errors, :put) }
       end
 
       private
@@ -140,7 +140,8 @@ module Simpkv
       end
 
       def fail_expired(key)
-        raise NotFoundError, "Key not found: '#{key}' has expired"
+        raise NotFoundError, "Key not found: '#{key}' has expired: store it again, or set 'expired' to 'return' or " \
+                             "'warn' to read it"
       end
 
       # @return [Boolean] whether readers get the document
@@ -214,7 +215,7 @@ module Simpkv
         outcome = @documents.current_or_reason(outcome) { backend.returns_expired?(key) } if outcome.is_a?(String)
         case outcome
         when NotFoundError, nil then result[:absent] << key
-        when Error then result[:errors][key] = outcome.message
+        when Error then result[:errors][key] = outcome
         else result[outcome.is_a?(Hash) ? :keys : :errors][key] = outcome
         end
       end

@@ -14,9 +14,17 @@ module Simpkv
     UNSEEN = { base_missing: :missing, hidden: :hidden }.freeze
     private_constant :URI, :TLS_FILES, :OF_ALL_TYPES, :PLAIN, :UNSEEN
 
-    # Why options cannot be used. For a file that does not exist or cannot be read, `option` names its option, and
-    # `kind` is `:absent` or `:unreadable`; otherwise both are nil.
+    # Why options cannot be used. `option` names the one to correct, and `kind` says what is wrong with it: `:missing`,
+    # `:invalid`, or for the file that it names `:absent` or `:unreadable`.
     Problem = Struct.new(:text, :option, :kind)
+
+    # What to set an option to that is missing.
+    WANTED = { 'ldap_uri' => 'the URI of a server, such as ldaps://ldap1.example.com',
+               'admin_pw_file' => "the file with the password of 'admin_dn'",
+               'tls_cacert' => "the file with the certificate of the server's CA",
+               'tls_cert' => 'the file with the certificate that belongs to it',
+               'tls_key' => 'the file with the key that belongs to it' }.freeze
+    private_constant :WANTED
 
     # Opens a store. It asks no server yet.
     #
@@ -26,7 +34,7 @@ module Simpkv
     # @raise [InvalidError] the options are not enough: see {problem}
     def self.open(settings, more = {})
       problem = problem(settings)
-      raise InvalidError, problem.text if problem
+      raise InvalidError, "#{problem.text}: #{remedy(settings, problem)}" if problem
 
       Store.open('ldap', store_options(settings).merge(more))
     end
@@ -99,28 +107,25 @@ module Simpkv
 
     # @param settings [Hash{String => Object}]
     # @param problem [Problem]
-    # @param backend [String] its name
     # @return [String] the remedy
-    def self.remedy(settings, problem, backend)
+    def self.remedy(settings, problem)
       name = problem.option
-      if problem.kind == :unreadable
-        'let that user read it (owner, group and mode of the file and of the folders above), or run simpkv as the ' \
-          "user that '#{name}' is for"
-      elsif problem.kind == :absent && name == 'admin_pw_file'
-        "write the password of #{settings['admin_dn']} into it, readable by its owner alone, or correct " \
-          "'admin_pw_file'"
+      case problem.kind
+      when :missing then "set '#{name}' to #{WANTED.fetch(name)}"
+      when :invalid then "correct '#{name}'"
+      when :absent then "#{making(name, settings)}, or correct '#{name}'"
       else
-        "correct the options of backend '#{backend}'"
+        'let that user read it (owner, group and mode of the file and of the folders above), or run simpkv as the ' \
+        "user that '#{name}' is for"
       end
     end
 
     # @param settings [Hash{String => Object}]
-    # @param backend [String] its name
     # @return [String, nil] the {problem} and its {remedy}, for the state of a site and for all commands that open a
     #   directory; nil if there is none
-    def self.advised_problem(settings, backend)
+    def self.advised_problem(settings)
       problem = problem(settings)
-      problem && "configuration error: #{problem.text}: #{remedy(settings, problem, backend)}"
+      problem && "configuration error: #{problem.text}: #{remedy(settings, problem)}"
     end
 
     # Finds files with secrets that every local user can read or change, and a password that a server refuses.
@@ -240,14 +245,14 @@ module Simpkv
       end
 
       def uri_problem(settings)
-        return Problem.new("Plugin missing 'ldap_uri' configuration") if settings['ldap_uri'].nil?
+        return missing('ldap_uri') if settings['ldap_uri'].nil?
 
         %w[ldap_uri write_uri].each do |name|
           wrong = settings[name].to_s.split.find { |uri| !uri.match?(URI) }
           next unless wrong
 
           return Problem.new("Invalid '#{name}' configuration: '#{wrong}' is not ldap://HOST, ldaps://HOST or " \
-                             'ldapi://PATH with %2F for each slash of the path')
+                             'ldapi://PATH with %2F for each slash of the path', name, :invalid)
         end
         nil
       end
@@ -256,22 +261,36 @@ module Simpkv
         return file_problem(settings, 'admin_pw_file') if settings['admin_pw_file']
         return if uris(settings).all? { |uri| uri.start_with?('ldapi:') }
 
-        Problem.new("Plugin missing 'admin_pw_file' configuration")
+        missing('admin_pw_file')
+      end
+
+      def making(name, settings)
+        return 'make it' unless name == 'admin_pw_file'
+
+        "write the password of #{settings['admin_dn']} into it, readable by its owner alone"
+      end
+
+      def missing(name)
+        Problem.new("Plugin missing '#{name}' configuration", name, :missing)
       end
 
       def tls_problem(settings)
         return unless any_tls?(settings)
 
-        wrong = "'tls_cert' and 'tls_key' come as a pair" if settings.key?('tls_cert') ^ settings.key?('tls_key')
-        wrong = "'tls_cacert' is missing" if settings['tls_cacert'].nil?
-        return Problem.new("TLS configuration incomplete: #{wrong}") if wrong
+        lacking_tls_file(settings) ||
+          TLS_FILES.keys.map { |name| file_problem(settings, name) if settings[name] }.compact.first
+      end
 
-        TLS_FILES.keys.map { |name| file_problem(settings, name) if settings[name] }.compact.first
+      def lacking_tls_file(settings)
+        lacking = TLS_FILES.keys.reject { |name| settings[name] }
+        wrong = "'tls_cert' and 'tls_key' come as a pair" if lacking.length == 1
+        wrong = "'tls_cacert' is missing" if lacking.include?('tls_cacert')
+        Problem.new("TLS configuration incomplete: #{wrong}", lacking.first, :missing) if wrong
       end
 
       def file_problem(settings, name)
         file = "Configured '#{name}' #{settings[name]}"
-        return Problem.new("#{file} is a folder, not a file") if File.stat(settings[name]).directory?
+        return Problem.new("#{file} is a folder, not a file", name, :invalid) if File.stat(settings[name]).directory?
 
         Problem.new("#{file} cannot be read by #{user}", name, :unreadable) unless File.readable?(settings[name])
       rescue Errno::ENOENT

@@ -169,7 +169,7 @@ module Simpkv
       end
 
       def ldap_store(jobs)
-        problem = LdapAccess.advised_problem(settings, name)
+        problem = LdapAccess.advised_problem(settings)
         raise Failure.new("#{title}: #{problem}", Failure::CONFIG) if problem
 
         place.open_unchecked(jobs ? { 'pool_size' => [jobs, settings['pool_size']].max } : {})

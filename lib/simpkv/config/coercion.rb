@@ -54,8 +54,29 @@ module Simpkv
       end
     end
 
+    # @param type [Symbol, Range, Array<String>] as of {convert}
+    # @param value [Object] an invalid one
+    # @return [String] why, beyond {needed}, without the value; empty if there is no more to say
+    def self.fault(type, value)
+      return '' unless type == :pattern || (type == :patterns && value.is_a?(Array) && value.all?(String))
+
+      number = Array(value).index { |pattern| mistake(pattern) }
+      place = "number #{number + 1} of the list: " if type == :patterns
+      ": #{place}#{mistake(Array(value)[number])}"
+    end
+
     class << self
       private
+
+      # @return [String, nil] what is wrong with a regular expression, without the expression
+      def mistake(pattern)
+        return 'it is no String, or empty' unless text(pattern)
+
+        Regexp.new(pattern)
+        nil
+      rescue RegexpError, ArgumentError => e
+        e.message.sub(%r{: /.*}m, '')
+      end
 
       def text(value)
         value if value.is_a?(String) && !value.empty? && !value.include?("\0")

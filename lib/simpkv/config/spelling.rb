@@ -31,14 +31,23 @@ module Simpkv
         matches.first if matches.one?
       end
 
-      # The number of letters to add, remove or replace in one word to get the other.
+      # The number of letters to add, remove, replace, or swap with the next one, in one word to get the other.
       def distance(word, other)
-        word.each_char.inject((0..other.length).to_a) do |above, letter|
-          other.each_char.with_index.inject([above.first + 1]) do |row, (wanted, column)|
-            replaced = above[column] + (letter == wanted ? 0 : 1)
-            row << [replaced, above[column + 1] + 1, row.last + 1].min
-          end
-        end.last
+        rows = [nil, (0..other.length).to_a]
+        word.each_char.with_index { |letter, index| rows = [rows.last, row(rows, word, index, letter, other)] }
+        rows.last.last
+      end
+
+      def row((before, above), word, index, letter, other)
+        other.each_char.with_index.inject([index + 1]) do |row, (wanted, column)|
+          costs = [above[column] + (letter == wanted ? 0 : 1), above[column + 1] + 1, row.last + 1]
+          costs << (before[column - 1] + 1) if swapped?(word, index, other, column)
+          row << costs.min
+        end
+      end
+
+      def swapped?(word, index, other, column)
+        index.positive? && column.positive? && word[index - 1, 2] == other[column - 1, 2].reverse
       end
     end
   end

@@ -2,6 +2,7 @@
 
 require 'simpkv/config'
 require 'simpkv/config/isolation'
+require 'simpkv/config/remedies'
 
 module Simpkv
   # Checks merged options as a whole, and compares configurations of backends. {Config} converts single options.
@@ -20,7 +21,8 @@ module Simpkv
       backends = Config.backends_of(options)
       chosen = backends[name]
       unless complete?(chosen)
-        raise ConfigError, "No simpkv backend '#{name}' with 'id' and 'type' attributes has been configured"
+        raise ConfigError, "No simpkv backend '#{name}' with 'id' and 'type' attributes has been configured: " \
+                           "#{Remedies.of_backend(name, backends)}"
       end
 
       wrong, = backends.find { |_, backend| !backend.is_a?(Hash) }
@@ -83,9 +85,9 @@ module Simpkv
       # Of a third-party type, only the options of every type are known.
       def settings(backend, name, types)
         type = Config.coerce(:string, backend['type'], "'type' of simpkv backend '#{name}'")
-        raise ConfigError, "simpkv backend plugin '#{type}' not available" unless types.include?(type)
+        return Config.typed(backend, name) if types.include?(type)
 
-        Config.typed(backend, name)
+        raise ConfigError, "simpkv backend plugin '#{type}' not available: #{Remedies.of_type(type, types)}"
       end
 
       # Without the file of keys, nothing would be protected.

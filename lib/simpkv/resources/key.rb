@@ -116,6 +116,7 @@ module Simpkv
             replace(store, path, desired)
           end
         end
+        @simpkv.documents.warnings(resource.ref).each { |warning| Puppet.warning(warning) }
         @written = true
       end
 

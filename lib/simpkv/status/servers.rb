@@ -60,7 +60,7 @@ module Simpkv
 
       def servers(backend)
         uris = Servers.uris(backend.settings)
-        problem = LdapAccess.advised_problem(backend.settings, backend.name) if backend.settings['type'] == 'ldap'
+        problem = LdapAccess.advised_problem(backend.settings) if backend.settings['type'] == 'ldap'
         problem ? unasked(backend, uris, problem) : answers(backend, uris)
       end
 

@@ -5,7 +5,9 @@ module Simpkv
   # again after a lost response. These share one `operation_timeout_seconds`, from the beginning of the first: see
   # {Store#within}.
   class Deadline
-    def initialize
+    # @param most_ms [Integer, nil] the time of all operations; nil for that of one operation
+    def initialize(most_ms = nil)
+      @most_ms = most_ms
       @began = now
     end
 
@@ -13,7 +15,7 @@ module Simpkv
     # @return [Integer] the time that is left for it
     # @raise [TimeoutError] the operations before it took all the time
     def left(timeout_ms)
-      left = timeout_ms - (now - @began)
+      left = [timeout_ms, @most_ms].compact.min - (now - @began)
       return left if left.positive?
 
       raise TimeoutError, "no time is left of 'operation_timeout_seconds': the steps before took all of it"

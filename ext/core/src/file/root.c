@@ -50,18 +50,27 @@ static int make_root_path(const char *path)
     return folder;
 }
 
+static void advise_other_root(skv_reply *reply)
+{
+    skv_reply_append(reply, ": set 'root_path' to a folder that uid %u can make or use", (unsigned)geteuid());
+}
+
 static int open_root(const char *root, skv_reply *reply)
 {
     int fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
     if (fd < 0 && (errno == ENOENT || faccessat(AT_FDCWD, root, F_OK, AT_EACCESS) < 0)) {
         fd = make_root_path(root);
-        if (fd < 0)
+        if (fd < 0) {
             skv_fail_errno(reply, errno, "Unable to create configured root path '%s'", root);
+            advise_other_root(reply);
+        }
     } else if (fd < 0 || faccessat(AT_FDCWD, root, R_OK | X_OK, AT_EACCESS) < 0) {
         int error_number = errno;
 
         skv_fail_errno(reply, error_number, "Cannot access root path '%s'", root);
+        if (error_number == ENOTDIR)
+            advise_other_root(reply);
         skv_file_advise(reply, error_number, "read and search permission on it");
     }
     return fd;

@@ -109,17 +109,27 @@ static bool is_key_char(char c, int flags)
            c == '-' || ((flags & SKV_KEY_UPPER) && c >= 'A' && c <= 'Z');
 }
 
+static bool has_only_key_chars(const char *key, size_t key_len, int flags)
+{
+    for (size_t i = 0; i < key_len; i++)
+        if (!is_key_char(key[i], flags))
+            return false;
+    return true;
+}
+
 static skv_status check_characters(const char *key, size_t key_len, int flags, skv_reply *reply)
 {
     for (size_t i = 0; i < key_len; i++)
         if (is_space(key[i]))
             return skv_fail(reply, SKV_INVALID, "key '%s' contains disallowed whitespace",
                             skv_quoted(key, key_len).text);
-    for (size_t i = 0; i < key_len; i++)
-        if (!is_key_char(key[i], flags))
-            return skv_fail(reply, SKV_INVALID, "key '%s' contains unsupported characters.  Allowed set=[a-z0-9._:-/]",
-                            skv_quoted(key, key_len).text);
-    return SKV_OK;
+    if (has_only_key_chars(key, key_len, flags))
+        return SKV_OK;
+    skv_fail(reply, SKV_INVALID, "key '%s' contains unsupported characters.  Allowed set=[a-z0-9._:-/]",
+             skv_quoted(key, key_len).text);
+    if (has_only_key_chars(key, key_len, SKV_KEY_UPPER))
+        skv_reply_append(reply, ": write it in lower case; only a backend with 'case_sensitive' takes capital letters");
+    return reply->status;
 }
 
 skv_status skv_key_check(const char *key, size_t key_len, int flags, skv_reply *reply)

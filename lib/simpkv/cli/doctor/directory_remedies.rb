@@ -63,7 +63,7 @@ module Simpkv
       # @param problem [LdapAccess::Problem]
       # @return [String]
       def for_options(problem)
-        LdapAccess.remedy(settings, problem, @backend.name)
+        LdapAccess.remedy(settings, problem)
       end
 
       # @param uri [String] the server

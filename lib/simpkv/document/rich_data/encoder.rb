@@ -10,13 +10,22 @@ module Simpkv
       # Values of these types become strings, unless all types are kept.
       OTHERS = [Symbol, Regexp, URI::Generic, SemanticPuppet::Version, SemanticPuppet::VersionRange,
                 Puppet::Pops::Time::Timestamp, Puppet::Pops::Time::Timespan, Puppet::Pops::Types::PAnyType].freeze
-      private_constant :OTHERS
+
+      # Their names in Puppet's language, but for types, and `default`, which is a Symbol.
+      NAMES = { Regexp => 'Regexp', URI::Generic => 'URI', SemanticPuppet::Version => 'SemVer',
+                SemanticPuppet::VersionRange => 'SemVerRange', Puppet::Pops::Time::Timestamp => 'Timestamp',
+                Puppet::Pops::Time::Timespan => 'Timespan' }.freeze
+      private_constant :OTHERS, :NAMES
+
+      # @return [Array<String>] the types of the values that became strings
+      attr_reader :texts
 
       # @param all [Boolean] whether all types are kept, such as Timestamp, Regexp, SemVer and hash keys; otherwise only
       #   Sensitive and Binary are kept, and the others become strings
       def initialize(all)
         @all = all
         @needed = false
+        @texts = []
       end
 
       # @param value [Object]
@@ -69,9 +78,26 @@ module Simpkv
         when Converter::SENSITIVE then sensitive(value, depth + 1)
         when Converter::BINARY then kept(value, depth)
         when Puppet::Pops::Types::PAnyType then JsonWriter.scalar(value.to_s)
-        when *OTHERS then @all ? kept(value, depth) : JsonWriter.scalar(value.to_s)
+        when *OTHERS then @all ? kept(value, depth) : text(value)
+        when Puppet::Pops::Types::PuppetObject then refuse("#{type_name(value)} is not plain data#{remedy(value)}")
         else JsonWriter.scalar(value)
         end
+      end
+
+      def text(value)
+        @texts |= [NAMES.find { |type, _| value.is_a?(type) }&.last].compact
+        JsonWriter.scalar(value.to_s)
+      end
+
+      # The class of a type that Puppet's language defines has no name.
+      def type_name(object)
+        object._pcore_type.name
+      end
+
+      def remedy(object)
+        return unless type_name(object) == 'Deferred'
+
+        ': its value is known on the agent only. To store that, call simpkv::put by a Deferred there'
       end
 
       # This method and the next two use no blocks, as in JsonWriter: on JRuby each block takes many frames of the
@@ -112,11 +138,12 @@ module Simpkv
         rich = case key
                when String, Puppet::Pops::Types::PAnyType then false
                when Converter::SENSITIVE, Converter::BINARY then true
+               when Puppet::Pops::Types::PuppetObject then refuse("a key is not plain data, but #{type_name(key)}")
                else @all
                end
         return rich_key(key, depth) if rich
 
-        JsonWriter.name_of(OTHERS.any? { |type| type === key } ? key.to_s : key) # rubocop:disable Style/CaseEquality
+        JsonWriter.name_of(OTHERS.any? { |type| type === key } ? text(key) : key) # rubocop:disable Style/CaseEquality
       end
 
       def rich_key(key, depth)

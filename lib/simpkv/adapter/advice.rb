@@ -1,0 +1,109 @@
+# frozen_string_literal: true
+
+require 'timeout'
+require 'simpkv/config/spelling'
+
+module Simpkv
+  class Adapter
+    # Says what to do about a call that failed because its key or folder is missing, or is of the other kind. It looks
+    # for names that the caller may have meant: as the same identity, in the environment of the call, and among the
+    # global keys. A search that fails or takes long changes no message, and the catalog makes no other.
+    class Advice
+      # The time for the names of a failed call, in seconds.
+      SECONDS = 1
+
+      # The number of failed calls of a catalog for which names are looked up. With `softfail`, there may be many.
+      CALLS = 10
+
+      # Names of a folder that are compared, at most.
+      NAMES = 1000
+
+      IS_FOLDER = Hash.new('choose another name for the key').merge!(
+        get: 'simpkv::list reads the keys in it', delete: 'simpkv::deletetree deletes it'
+      ).freeze
+      MISSING = Hash.new("To get an empty result instead of this error, set 'missing' to 'empty'").merge!(
+        get: "To get a value of your choice instead of this error, set 'default'"
+      ).freeze
+      private_constant :SECONDS, :CALLS, :NAMES, :IS_FOLDER, :MISSING
+
+      # @param error [Error] of the backend
+      # @param operation [Symbol] on a key or a folder
+      # @return [String] the advice on a folder in place of a key, or a key in place of a folder; empty for other errors
+      def self.of_kind(error, operation)
+        case error
+        when IsFolderError then ": #{IS_FOLDER[operation]}"
+        when IsKeyError then operation == :deletetree ? ': simpkv::delete deletes it' : ''
+        else ''
+        end
+      end
+
+      def initialize
+        @left = CALLS
+      end
+
+      # @param error [Error] of the backend
+      # @param operation [Symbol]
+      # @param key [String] the key or folder of the call
+      # @param options [Hash] merged options
+      # @yieldreturn [ConfiguredBackend] the backend of the call
+      # @return [String] the end of the message; empty if there is no advice
+      def on(error, operation, key, options)
+        return self.class.of_kind(error, operation) unless error.is_a?(NotFoundError) && error.key
+
+        ['', *meant(key, options, yield), MISSING[operation]].join('. ')
+      end
+
+      private
+
+      # @return [Array<String>] sentences about names that the caller may have meant
+      def meant(key, options, backend)
+        return [] unless backend.native? && @left.positive?
+
+        @left -= 1
+        store = backend.store.within(Deadline.new(SECONDS * 1000))
+        Timeout.timeout(SECONDS) do
+          [similar(store, Config.prefix(options), key), elsewhere(store, key, options)].compact
+        end
+      rescue StandardError
+        @left = 0
+        []
+      end
+
+      # Looks in the folder of the name, and if that is missing, for the folder in the one above it.
+      def similar(store, root, key)
+        *folders, name = key.split('/').reject(&:empty?)
+        until name.nil? || root == 'environments'
+          listed = ChosenDocuments.none(store, [root, *folders].join('/'), required: false)
+          names = listed[:keys].keys + listed[:folders]
+          return sentence([*folders, name].join('/'), listed[:keys].key?(name), names) if names.any? || folders.empty?
+
+          name = folders.pop
+        end
+      end
+
+      def sentence(missing, key, names)
+        return "'#{missing}' is a key, not a folder" if key
+
+        *folders, name = missing.split('/')
+        likely = Spelling.nearest(name, comparable(names, name)) if name.length > 2
+        "There is no '#{missing}', but '#{[*folders, likely].join('/')}'" if likely
+      end
+
+      # @return [Array<String>] the names that could be meant, without those that no key can have
+      def comparable(names, name)
+        near = names.select { |each| (each.length - name.length).abs <= name.length / 3 }
+        near.first(NAMES).grep(/\A[A-Za-z0-9._:-]+\z/)
+      end
+
+      # Looks among the global keys, or if the call is for these, in the environment.
+      def elsewhere(store, key, options)
+        global = options['global']
+        folder = Config.prefix(options.merge('global' => !global))
+        return if folder == 'environments' || !store.exist?(Native.key_join(folder, key))
+        return "The environment '#{options['environment']}' has this name: remove 'global'" if global
+
+        "The global keys have this name: set 'global' to true"
+      end
+    end
+  end
+end
