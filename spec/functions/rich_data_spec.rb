@@ -32,6 +32,19 @@ RSpec.describe 'Rich data, between the functions and the store' do
     expect(File.stat(file).ino).not_to eq(before.ino)
   end
 
+  # The second put failed: "Regexp does not come back as it is". Each read had added a group of flags.
+  it 'stores a Regexp with characters beyond ASCII again after it was read, as the same document' do
+    [/é/, /\u{1F600}|é/mi, [/é/i], { /é/ => /ü/x }, /(?-imx:é)/].each do |value|
+      put(value, {}, { 'rich_data' => true })
+      stored = File.binread(file)
+      read = world.call('simpkv::get', 'key')['value']
+      put(read, {}, { 'rich_data' => true })
+      expect(File.binread(file)).to eq(stored)
+    end
+    put([/é/, /ü/], {}, { 'rich_data' => true })
+    expect(world.call('simpkv::get', 'key')['value']).to eq([/é/, /ü/])
+  end
+
   # They came back as Strings, and nobody was told.
   it 'is named by a warning, once for each type, where values become Strings without it' do
     world.compile(<<-PUPPET)

@@ -11,7 +11,19 @@ module Simpkv
 
       # Puppet's own converter. Its messages quote the value.
       class Quiet < Puppet::Pops::Serialization::ToDataConverter
+        FLAGS = Regexp::IGNORECASE | Regexp::MULTILINE | Regexp::EXTENDED
+        private_constant :FLAGS
+
         private
+
+        # Puppet takes the encoding of a Regexp for a flag, and adds a group of flags to one with a character beyond
+        # ASCII, each time anew.
+        def unknown_to_data(value)
+          return super unless value.is_a?(Regexp)
+
+          source = value.source.encode(Encoding::UTF_8)
+          RichData.object('Regexp', Puppet::Pops::Types::PRegexpType.append_flags_group(source, value.options & FLAGS))
+        end
 
         def serialization_issue(*)
           raise TypeError
