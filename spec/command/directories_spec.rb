@@ -77,6 +77,25 @@ RSpec.describe 'the command, with directories' do
         expect(simpkv('-b', name, '-e', 'undo', 'exists', 'added').code).to eq(1)
       end
 
+      # The dry run said that it would store them, and exited with 0 or 65.
+      it 'names the keys that it refuses in a dry run, too' do
+        paths = %w[empty bytes fine] << ('l' * 240)
+        ['', "\xFF".b, '{"value":1,"metadata":{}}', '{"value":1,"metadata":{}}'].zip(paths) do |document, path|
+          file = File.join(folder, 'default', 'environments', 'refused', path)
+          FileUtils.mkdir_p(File.dirname(file))
+          File.binwrite(file, document)
+        end
+        said = %w[--dry-run --jobs=2].map { |option| simpkv('copy', '-e', 'refused', 'default', name, option) }
+        expect(said.map(&:code)).to eq([65, 65])
+        expect(said.map(&:out)).to all(match(/^to store: +1$/).and(match(/^failed: +3$/)))
+        expect(said.map(&:err)).to all(
+          match(%r{refused/empty': the document is empty, which a directory does not keep}).and(
+            match(%r{refused/bytes': the document is not UTF-8, as a directory requires})
+          ).and(match(%r{refused/l{240}': .*240}))
+        )
+        expect(simpkv!('-b', name, '-e', 'refused', 'ls')).to eq("fine\n")
+      end
+
       it 'tells keys apart that differ in capital letters' do
         put('-b', name, '-e', 'caps', 'd1/k1', 'x')
         %w[get exists rm].each do |command|

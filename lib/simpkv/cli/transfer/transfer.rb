@@ -4,6 +4,7 @@ require 'digest/sha2'
 require 'simpkv/cli/lost_value'
 require 'simpkv/cli/transfer/case_policy'
 require 'simpkv/cli/transfer/journal'
+require 'simpkv/cli/transfer/refusals'
 require 'simpkv/cli/transfer/shared_names'
 require 'simpkv/cli/transfer/read_check'
 require 'simpkv/cli/progress'
@@ -33,7 +34,7 @@ module Simpkv
       CHANGED = 'another client has changed it since the transfer'
       private_constant :BATCH, :BATCH_BYTES, :CHANGED
 
-      # @return [Hash{String => String}] by path, the reason why a key was not stored
+      # @return [Hash{String => String}] by path, the reason why a key was not stored, or cannot be
       attr_reader :failures
 
       # @return [Integer] the number of stored keys
@@ -45,6 +46,7 @@ module Simpkv
       # @param check [ReadCheck, nil] of the target; nil for {roll_back}
       def initialize(source, target, roots, capitals, jobs, check = nil)
         @check = check
+        @refusals = Refusals.new(target.backend)
         @source = source
         @target = target
         @roots = roots
@@ -65,10 +67,13 @@ module Simpkv
         unread = {}
         corrupt = {}
         lost = {}
+        refused = {}
         digests = digests(@source, 'reading the source', @roots, unread) do |path, document|
           note(path, document, corrupt, lost)
+          refused[path] = @refusals.of_document(document)
         end
         targets = @capitals.targets(digests.keys)
+        note_refused(targets, refused)
         @digests = targets.transform_values { |path| digests.fetch(path) }
         there = digests(@target, 'reading the target', @roots)
         sorted_out(targets, there, keep, unread).tap do |plan|
@@ -129,6 +134,13 @@ module Simpkv
         lost[path] = why if why
       end
 
+      def note_refused(targets, refused)
+        targets.each do |path, from|
+          why = refused[from] || @refusals.of_path(path)
+          fail_key(path, why) if why
+        end
+      end
+
       def shared_names(plan, there)
         above = @target.keys_of(@roots.flat_map { |root| SharedNames.above(root) }.uniq)
         SharedNames.find(plan.missing, plan.targets.keys | there.keys | above, @target.folders)
@@ -136,6 +148,7 @@ module Simpkv
 
       def sorted_out(targets, there, keep, unread)
         same, others = targets.keys.partition { |path| there[path] == @digests[path] }
+        others -= @failures.keys
         differing, missing = others.partition { |path| there.key?(path) }
         equivalent, exposed = compared(differing, targets)
         differing -= equivalent

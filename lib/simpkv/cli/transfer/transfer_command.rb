@@ -68,10 +68,15 @@ module Simpkv
         plan = work.plan(keep: @existing == 'keep')
         check_plan(plan, capitals, source, target)
         header = { 'target' => target.address, 'source' => source.title }
-        facts, wrong = @dry ? [{}, plan.unread] : stored(work, plan, header, began)
+        facts, wrong = @dry ? foretold(work, plan) : stored(work, plan, header, began)
         output.facts(planned(plan, capitals).merge(facts))
         code = report(plan.corrupt.transform_values { |why| "#{why}: it is stored as it is" }.merge(wrong))
         @check.exit_code || code
+      end
+
+      # @return [Array(Hash, Hash{String => String})] as {#stored}, of a dry run
+      def foretold(work, plan)
+        [{ 'failed' => work.failures.length }, plan.unread.merge(work.failures)]
       end
 
       # Stores the keys, and reads both ends again.
