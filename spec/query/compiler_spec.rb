@@ -76,6 +76,13 @@ RSpec.describe Simpkv::Query::Compiler do
     end
   end
 
+  it 'suggests the operator that one of another language means' do
+    expect { titles(['gte', 'line', 12]) }
+      .to be_refused('["gte","line",12] is not well-formed: query operator \'gte\' is unknown: did you mean \'>=\'?')
+    expect { titles(%w[like title x]) }
+      .to be_refused('["like","title","x"] is not well-formed: query operator \'like\' is unknown')
+  end
+
   describe '>, <, >= and <=' do
     it 'compare numbers and times' do
       expect(titles(['>', 'line', 12])).to eq(%w[/var/www])

@@ -62,6 +62,13 @@ RSpec.describe 'Simpkv::Native::Rules' do
     end
   end
 
+  it 'suggests the condition that an operator of another language means' do
+    { 'gte' => '!lt', '>=' => '!lt', '==' => 'eq', '!=' => '!eq', 'in' => 'one-of' }.each do |op, meant|
+      expect { rules('conditions' => [{ 'op' => op, 'args' => [1, 2] }], 'actions' => []) }
+        .to raise_error(Simpkv::InvalidError, /there is no condition '\S+': expected .*: did you mean '#{meant}'\?\z/)
+    end
+  end
+
   it 'reads as many rules as its constant says' do
     rule = { 'actions' => [{ 'op' => 'log', 'args' => ['x'] }] }
     expect { rules(*Array.new(native::Rules::MAX, rule)) }.not_to raise_error

@@ -75,6 +75,36 @@ const skv_operation *skv_action_named(const char *name)
     return find_operation(actions, COUNT(actions), name);
 }
 
+const char *skv_condition_meant_by(const char *name)
+{
+    static const char *const meant[][2] = {
+        {"ge", "!lt"},
+        {"gte", "!lt"},
+        {">=", "!lt"},
+        {"le", "!gt"},
+        {"lte", "!gt"},
+        {"<=", "!gt"},
+        {">", "gt"},
+        {"<", "lt"},
+        {"=", "eq"},
+        {"==", "eq"},
+        {"ne", "!eq"},
+        {"neq", "!eq"},
+        {"!=", "!eq"},
+        {"in", "one-of"},
+        {"~", "contains"},
+        {"=~", "contains"},
+        {"regex", "matches"},
+        {"match", "matches"},
+        {"is-null", "is-none"},
+    };
+
+    for (size_t i = 0; i < COUNT(meant); i++)
+        if (strcmp(meant[i][0], name) == 0)
+            return meant[i][1];
+    return NULL;
+}
+
 static void list_operations(const skv_operation *operations, size_t count, skv_buf *out)
 {
     for (size_t i = 0; i < count; i++) {

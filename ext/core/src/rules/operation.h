@@ -70,6 +70,9 @@ enum { SKV_AT_PATH, SKV_AT_NEW, SKV_AT_UNIQUE }; /* of changes */
 const skv_operation *skv_condition_named(const char *name);
 const skv_operation *skv_action_named(const char *name);
 
+/* Returns the condition that does what the name means in other languages, or NULL. */
+const char *skv_condition_meant_by(const char *name);
+
 /* The operation of all site actions, whose arguments are one value. */
 extern const skv_operation skv_site_action;
 

@@ -233,6 +233,16 @@ static skv_status refuse_op(const char *kind, const char *name, void (*list)(skv
     return reader->reply->status;
 }
 
+static skv_status refuse_condition(const char *op, const char *name, skv_reader *reader)
+{
+    const char *meant = skv_condition_meant_by(op);
+
+    refuse_op("condition", name, skv_list_conditions, reader);
+    if (meant)
+        skv_reply_append(reader->reply, ": did you mean '%s'?", meant);
+    return reader->reply->status;
+}
+
 skv_status skv_condition_read(skv_step *step, json_t *condition, unsigned roots, skv_reader *reader)
 {
     static const char *const members[] = {"op", "args", "loop", "multiple", NULL};
@@ -246,7 +256,7 @@ skv_status skv_condition_read(skv_step *step, json_t *condition, unsigned roots,
         step->name++;
     step->operation = skv_condition_named(step->name);
     if (!step->operation)
-        return refuse_op("condition", step->name, skv_list_conditions, reader);
+        return refuse_condition(op, step->name, reader);
     return read_rest(step, condition, roots, reader);
 }
 

@@ -76,9 +76,7 @@ module Simpkv
           return Fragment.new('') if query.nil?
 
           operator, *arguments = Syntax.operation(query)
-          unless OPERATORS.include?(operator)
-            raise InvalidError, "#{JSON.generate(query)} is not well-formed: query operator '#{operator}' is unknown"
-          end
+          raise Syntax.unknown_operator(query) unless OPERATORS.include?(operator)
 
           unless arguments.length == 2
             raise InvalidError, "#{operator} requires exactly two arguments, but #{arguments.length} were supplied"

@@ -35,7 +35,7 @@ module Simpkv
           when 'in' then membership(arguments)
           when 'subquery' then Subquery.implicit(@entity, arguments, &INNER)
           when *BINARY then binary(operator, arguments)
-          else raise InvalidError, "#{JSON.generate(query)} is not well-formed: query operator '#{operator}' is unknown"
+          else raise Syntax.unknown_operator(query)
           end
         end
 

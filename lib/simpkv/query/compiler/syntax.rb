@@ -23,7 +23,19 @@ module Simpkv
 
         # What follows these operators is values, or the names of fields.
         COMPARISONS = %w[~ ~> > < >= <= null? array].freeze
-        private_constant :STATE_FIELDS, :COMPARISONS
+        # What is meant by the operators of other languages.
+        MEANT = { 'gte' => '>=', 'ge' => '>=', 'gt' => '>', 'lte' => '<=', 'le' => '<=', 'lt' => '<', 'eq' => '=',
+                  '==' => '=', '=~' => '~', 'regex' => '~', 'matches' => '~', '&&' => 'and', '||' => 'or',
+                  '!' => 'not' }.freeze
+        private_constant :STATE_FIELDS, :COMPARISONS, :MEANT
+
+        # @param query [Array]
+        # @return [InvalidError] that says that there is no such operator
+        def self.unknown_operator(query)
+          meant = MEANT[query.first.to_s.downcase]
+          InvalidError.new("#{JSON.generate(query)} is not well-formed: query operator '#{query.first}' is unknown" \
+                           "#{": did you mean '#{meant}'?" if meant}")
+        end
 
         # @param query [Object]
         # @return [void]
