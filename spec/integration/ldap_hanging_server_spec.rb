@@ -91,6 +91,21 @@ RSpec.describe 'A store whose first server hangs', :once do
     world.close
   end
 
+  # A first put took 10.9 s: it waited for 'connect_timeout_seconds' twice. It said that the server may not speak TLS.
+  it 'costs the time for a connection once if it is the only server, and is named as one that may hang' do
+    more = { 'ldap_uri' => first.tcp_uri, 'write_uri' => first.tcp_uri, 'connect_timeout_seconds' => 1, 'retries' => 9 }
+    alone = open_store(options.merge(more))
+    first.freeze_process do
+      expect { alone.put('globals/f/k', '{"value":3}') }.to raise_error(
+        Simpkv::UnavailableError,
+        /timed out while binding: it accepts connections, and does not answer: check that it does not hang/
+      )
+    end
+    failures = Simpkv.stats['pools'].select { |pool| pool['identity'] == admin_dn }.map { |pool| pool['servers'] }
+                     .find { |servers| servers.length == 1 && servers.first['uri'] == first.tcp_uri }
+    expect(failures.first).to include('failures' => 1)
+  end
+
   context 'when the call writes' do
     let(:writer) { open_store(options.merge('ldap_uri' => "#{silent.uri} #{slapd.tcp_uri}", 'write_uri' => '')) }
 

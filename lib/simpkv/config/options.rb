@@ -195,7 +195,8 @@ module Simpkv
              errors: ["'strict_paths' is set"]),
       option('retries', 0..100, 1,
              'the number of retries if a server is busy or unavailable, or the connection is lost. simpkv does not ' \
-             'retry a list after the first entries have arrived'),
+             'retry a list after the first entries have arrived, nor a call that has waited for a connection for ' \
+             '`connect_timeout_seconds`'),
       option('connect_timeout_seconds', :duration, 5, 'the time to wait for a connection to one server',
              errors: ['timed out while ...']),
       option('operation_timeout_seconds', :duration, 30,

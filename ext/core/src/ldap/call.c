@@ -160,6 +160,12 @@ static bool prepare_retry(skv_ldap_call *call, int *unsent, int64_t *backoff_ns)
     return status == SKV_OK;
 }
 
+/* Returns true if the call has waited for a server that stayed silent as long as 'connect_timeout_seconds' says. */
+static bool has_waited_for_connection(const skv_ldap_call *call, int64_t started)
+{
+    return skv_now_ns() - started >= skv_ms_to_ns(call->store->limits.connect_timeout_ms);
+}
+
 /* Borrows a connection for an attempt, and returns it unless the attempt keeps it. */
 static void run_attempt(skv_ldap_call *call, skv_status (*attempt)(skv_ldap_call *))
 {
@@ -168,9 +174,10 @@ static void run_attempt(skv_ldap_call *call, skv_status (*attempt)(skv_ldap_call
 
     call->again = call->unsent = call->was_silent = false;
     call->server_failed = true;
+    started = skv_now_ns();
     conn = call->conn = skv_pool_borrow(call->pool, &call->store->limits, skv_ldap_round_trip(call), call->reply);
     if (!conn) {
-        call->again = call->reply->status == SKV_UNAVAILABLE;
+        call->again = call->reply->status == SKV_UNAVAILABLE && !has_waited_for_connection(call, started);
         return;
     }
     if (call->writes)

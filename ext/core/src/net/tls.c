@@ -141,8 +141,8 @@ static bool fail_handshake(handshake *h)
     read_text_option(h->ld, LDAP_OPT_DIAGNOSTIC_MESSAGE, said, sizeof said);
     skv_transport_mute(h->transport);
     if (status != SKV_OK) {
-        h->failure = skv_fail_lost(h->reply, h->transport, h->uri,
-                                   "doing the TLS handshake: check that it speaks TLS on that port");
+        h->failure = skv_fail_lost(h->reply, h->transport, h->uri, "doing the TLS handshake");
+        skv_reply_append(h->reply, "%s check that it speaks TLS on that port", status == SKV_TIMEOUT ? ", or" : ":");
         skv_reply_set_fault(h->reply, status == SKV_UNAVAILABLE ? SKV_FAULT_TLS : SKV_FAULT_NONE);
         return false;
     }

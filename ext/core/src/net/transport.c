@@ -282,5 +282,7 @@ skv_conn_failure skv_fail_lost(skv_reply *reply, const skv_transport *transport,
     skv_status status = skv_transport_failure(transport);
 
     skv_fail_wait(reply, status == SKV_OK ? SKV_UNAVAILABLE : status, uri, doing);
+    if (status == SKV_TIMEOUT)
+        skv_reply_append(reply, ": it accepts connections, and does not answer: check that it does not hang");
     return skv_failure_of(status);
 }

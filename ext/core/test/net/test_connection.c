@@ -344,7 +344,9 @@ static void a_silent_server_costs_no_more_than_the_deadline(void)
         const char *doing;
     } ways[] = {{"ldap", false, "timed out while binding"},
                 {"ldap", true, "timed out while asking for StartTLS"},
-                {"ldaps", false, "timed out while doing the TLS handshake"}};
+                {"ldaps", false,
+                 "timed out while doing the TLS handshake: it accepts connections, and does not answer: check that it "
+                 "does not hang, or check that it speaks TLS on that port"}};
     struct rusage before, after;
     skv_identity identity = admin();
     char port[8], uri[64];
