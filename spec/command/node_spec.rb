@@ -117,6 +117,33 @@ RSpec.describe 'simpkv node' do
       expect(simpkv!('node', 'exports', 'web1', '-o', 'yaml')).not_to include('pl4nted')
     end
 
+    it 'says without NODE who exports the resources of a type, or one of them' do
+      run('web2', exports: { 'host' => [host('web1', ip: '192.0.2.2'), host('b')] })
+      expect(simpkv!('node', 'exports', '--type', 'Host', '--title', 'web1')).to eq(<<~RESOURCES)
+        web1:
+          Host['web1']
+            aliases  ["a","b"]
+            ip       192.0.2.1
+            tags     host
+        web2:
+          Host['web1']
+            ip    192.0.2.2
+            tags  host
+      RESOURCES
+      expect(data('node', 'exports', '--type', 'host').transform_values { |exports| exports['host'].length })
+        .to eq('web1' => 1, 'web2' => 2)
+      users = data('node', 'exports', '--type', 'site::user').to_s
+      expect([users.include?('redacted'), users.include?('pl4nted')]).to eq([true, false])
+      expect(data('node', 'exports', 'web2', '--title', 'b').keys).to eq(%w[host])
+      expect(failure('node', 'exports', '--type', 'hots')).to match([66, /of the type 'hots': did you mean 'host'\?/])
+      expect(failure('node', 'exports', '--type', 'host', '--title', 'web3'))
+        .to match([66, /no node exports a resource of the type 'host' with the title 'web3': did you mean 'web1'\?/])
+      expect(failure('node', 'exports')).to eq([64, "simpkv: either NODE or --type TYPE is needed\n"])
+      estate.store.put('globals/estate/exported/host/web2', 'no JSON')
+      expect(simpkv('node', 'exports', '--type', 'host').to_a)
+        .to match([/\Aweb1:\n/, %r{estate/exported/host/web2}, 65])
+    end
+
     # It printed the others only, and succeeded.
     it 'fails if a document is missing that the inventory names' do
       estate.store.delete('globals/estate/exported/host/web1')

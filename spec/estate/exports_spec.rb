@@ -193,14 +193,26 @@ RSpec.describe 'Exported resources in the store of simpkv' do
       %w[web1 web2].each { |name| run_node(name, "@@file { '/a': }") }
 
       expect { run_node('proxy', 'File <<| |>>') }
-        .to raise_error(Puppet::Error, /A duplicate resource was found while collecting .*the type and title File\[/)
+        .to raise_error(Puppet::Error, include('A duplicate resource was found while collecting exported resources, ' \
+                                               "with the type and title File[/a]: 'web1' exports it, 'web2' exports " \
+                                               'it. Give each a title of its own'))
+      # The second collector finds what the first one has added.
+      expect { run_node('proxy', "File <<| title == '/a' |>> File <<| |>>") }
+        .to raise_error(Puppet::Error, /'web2' exports/)
+    end
+
+    it 'name the other node if each of two collectors finds one' do
+      %w[web1 web2].each { |name| run_node(name, "@@file { '/a': tag => '#{name}' }") }
+
+      expect { run_node('proxy', 'File <<| tag == web1 |>> File <<| tag == web2 |>>') }
+        .to raise_error(Puppet::Error, /title File\[.a\]: 'web1' exports it, 'web2' exports it/)
     end
 
     it 'fail as Puppet reports it, if the collecting node declares it' do
       run_node('web1', "@@file { '/a': }")
 
       expect { run_node('proxy', "File <<| |>>  file { '/a': }") }
-        .to raise_error(Puppet::Error, /A duplicate resource was found while collecting .*File\[/)
+        .to raise_error(Puppet::Error, /A duplicate .*File\[.a\]: this catalog declares it( at .*:1)?, 'web1' exports/)
     end
 
     it 'are collected if a filter leaves one' do

@@ -61,21 +61,42 @@ module Simpkv
       # @param filter [Array, nil] see {Filter}
       # @param scope [Puppet::Parser::Scope] the collector's
       # @return [Array<Puppet::Parser::Resource>]
-      # @raise [Puppet::Error]
+      # @raise [Puppet::Error] also if two nodes, or the catalog and a node, have a resource of one title
       def search(type, host, filter, scope)
         filter = Filter.new(filter)
         resource_type = Puppet::Pops::Evaluator::Runtime3ResourceSupport.find_resource_type(scope, type)
         exports = @exports[type] ||= Collection.read(type, host)
-        exports.flat_map do |certname, list|
+        found = exports.flat_map do |certname, list|
           list.map do |data|
             Collection.readable(type, certname, data) do
               filter.match?(data) ? make(resource_type, type, certname, data, scope) : nil
             end
           end
-        end.compact
+        end
+        found.compact.tap { |resources| refuse_duplicates(resources, scope) }
       end
 
       private
+
+      # Puppet would refuse them as well, without the names of the nodes.
+      def refuse_duplicates(resources, scope)
+        resources.group_by(&:ref).each do |ref, same|
+          there = scope.findresource(same.first.resource_type, same.first.title)
+          claimants = [there, *same].compact.uniq(&:collector_id)
+          next if claimants.length == 1
+
+          raise Puppet::ParseError, 'A duplicate resource was found while collecting exported resources, with the ' \
+                                    "type and title #{ref}: #{claimants.map { |each| origin(each) }.join(', ')}. " \
+                                    "Give each a title of its own, such as one with the node's name, or collect one"
+        end
+      end
+
+      def origin(resource)
+        certname = resource.collector_id&.split('|')&.first
+        return "'#{certname}' exports it" if certname
+
+        "this catalog declares it#{" at #{resource.file}:#{resource.line}" if resource.file}"
+      end
 
       def make(resource_type, type, certname, data, scope)
         id = "#{certname}|#{type}|#{data['title']}"
