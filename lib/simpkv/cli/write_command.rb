@@ -21,7 +21,9 @@ module Simpkv
         parser.on('--[no-]sensitive', 'it is a secret: a Sensitive for manifests (as stored)') do |sensitive|
           @sensitive = sensitive
         end
-        parser.on('-m', '--metadata JSON', 'a Hash to store with it') { |json| @metadata = json }
+        parser.on('-m', '--metadata DATA', 'a Hash to store with it, in JSON; or NAME=VALUE, repeatable') do |data|
+          (@metadata ||= []) << data
+        end
         parser.on('--keep-metadata', 'keep the metadata that are stored') { @keep = true }
         define_expiry(parser)
         define_history(parser)
@@ -107,10 +109,21 @@ module Simpkv
       end
 
       def metadata
-        given = @metadata ? Value.parse(@metadata, '--metadata') : {}
+        @metadata.to_a.inject({}) { |all, text| all.merge(members(text)) }
+      end
+
+      # @param text [String] JSON, or NAME=VALUE
+      # @return [Hash{String => Object}]
+      def members(text)
+        text = Value.utf8(text) || raise(Failure.new('--metadata is not UTF-8 text', Failure::DATA))
+        name, value = text.match(/\A([^={\["]+)=(.*)\z/m)&.captures
+        return { name => value } if name
+
+        given = Value.parse(text, '--metadata') if text.match?(/\A\s*[\[{"]/)
         return given if given.is_a?(Hash)
 
-        raise Failure.new("--metadata is not a Hash, as in '{\"owner\": \"dba\"}'", Failure::USAGE)
+        raise Failure.new("--metadata is neither NAME=VALUE, as in owner=dba, nor a Hash in JSON, as in '{\"owner\": " \
+                          "\"dba\"}'", Failure::USAGE)
       end
 
       # Reads a key and replaces its document if no other client has written since. Begins again otherwise.

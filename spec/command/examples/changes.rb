@@ -18,6 +18,18 @@ RSpec.shared_examples 'put, cas and mv' do
     expect(simpkv!('get', 'a')).to eq('[1]')
   end
 
+  # NAME=VALUE was no JSON.
+  it 'put and cas take metadata as JSON or as names and values' do
+    simpkv!('put', 'a', 'x', '-m', 'owner=dba', '-m', 'note=a=b "c"', '--metadata', '{"n": 1}')
+    expect(stored('a')).to eq(['x', { 'owner' => 'dba', 'note' => 'a=b "c"', 'n' => 1 }])
+    simpkv!('cas', 'a', '--expect', 'x', 'y', '--metadata=owner=ops')
+    expect(stored('a')).to eq(['y', { 'owner' => 'ops' }])
+    ['owner', '=dba', '[1]', '"a=b"', '5'].each do |wrong|
+      expect(simpkv('put', 'a', 'x', '-m', wrong).to_a).to match(['', /--metadata is neither NAME=VALUE, as in/, 64])
+    end
+    expect(simpkv('put', 'a', 'x', '-m', '{"a').to_a).to match(['', /--metadata is not JSON/, 65])
+  end
+
   it 'put --keep-metadata changes only the value' do
     simpkv!('put', 'a', 'x', '--metadata', '{"owner": "dba"}')
     expect(simpkv!('put', 'a', '--json', '[1]', '--keep-metadata')).to eq('')
