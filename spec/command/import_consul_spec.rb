@@ -52,6 +52,14 @@ RSpec.describe 'simpkv import-consul' do
     end
   end
 
+  # It said "key '//A b'".
+  it 'names a key that no key of simpkv can have as it would be called' do
+    { [] => 'A b', %w[--into /c/] => 'c/A b' }.each do |options, key|
+      expect(import(exported('A b' => 'x'), '-n', *options))
+        .to have_attributes(code: 65, err: /^  A b: key '#{key}' contains disallowed whitespace$/)
+    end
+  end
+
   # The first ones were stored before the others failed.
   it 'refuses a key and a folder of one name before it stores anything, in the export and in the store' do
     expect(import(exported('a/b/c' => 'x', 'z' => 'x', 'a' => 'x'))).to have_attributes(

@@ -19,7 +19,7 @@ module Simpkv
       def initialize(title, target, into)
         @title = title
         @target = target
-        @into = into
+        @into = into.gsub(%r{\A/+|/+\z}, '')
         @documents = {}
         @origins = {}
         @problems = {}
@@ -33,7 +33,7 @@ module Simpkv
       # @return [void]
       # @raise [Failure] two keys have the same name
       def add(name, origin)
-        key = "#{@into}/#{name}"
+        key = @into.empty? ? name : "#{@into}/#{name}"
         # Names with capital letters are left to the transfer.
         Native.key_check(key, true)
         path = @target.path(key)
