@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'English'
 require 'time'
 require 'simpkv/cli/polled_changes'
 require_relative 'command_helper'
@@ -132,7 +133,33 @@ RSpec.describe 'simpkv watch' do
       Process.kill('TERM', pid)
     end
     expect([outcome.err, outcome.code]).to eq(['', -15])
-    expect(simpkv('watch', 'none').code).to eq(66)
+  end
+
+  # It exited with 66 at once.
+  it 'waits for a folder that is missing, prints its first keys, and ends when the folder is deleted' do
+    plant('key')
+    [[], %w[--poll 0.2]].each do |options|
+      command = [{ 'SIMPKV_CONFIG' => config }, *Unbundled::COMMAND, 'watch', 'new/folder', *options]
+      lines = IO.popen(command, chdir: folder, err: File::NULL) { |output| steps_of_a_folder(output) }
+      expect(lines).to eq(['ready', 'put a', 'put b/c', 'delete a'])
+      expect($CHILD_STATUS.exitstatus).to eq(66)
+      store.deletetree('environments/production/new')
+    end
+    expect(simpkv('watch', 'key').to_a).to match(['', /it is a key, and simpkv watch takes a folder/, 66])
+  end
+
+  # Makes each change when the one before was printed.
+  def steps_of_a_folder(output)
+    steps = [-> { plant('new/folder/a') }, -> { plant('new/folder/b/c') },
+             -> { store.delete('environments/production/new/folder/a') }]
+    lines = [output.gets.split(' ', 2).last.chomp]
+    steps.each do |step|
+      step.call
+      lines << output.each_line.find { |line| !line.match?(/ folder /) }.split(' ', 2).last.chomp
+    end
+    store.deletetree('environments/production/new')
+    output.read
+    lines
   end
 
   def inotify?(pid)

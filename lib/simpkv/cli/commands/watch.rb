@@ -2,6 +2,7 @@
 
 require 'json'
 require 'time'
+require 'simpkv/cli/awaited_folder'
 require 'simpkv/cli/command'
 require 'simpkv/cli/polled_changes'
 require 'simpkv/cli/versioned'
@@ -19,7 +20,9 @@ module Simpkv
         DESCRIPTION = <<~TEXT
           Prints a line for each change of a key in a folder and in all folders below it, until it is interrupted: the
           time, the change, and the key, from the folder on. The first line is "ready": no change after it is missed.
-          With -o json, prints an object on a line for each change, with the cookie from which --since continues.
+          With -o json, prints an object on a line for each change, with the cookie from which --since continues. A
+          folder that does not exist yet is awaited: its first keys are printed when it is there. If it is deleted
+          later, the command exits with 66.
 
           put and delete name a key. After "folder", the keys of that folder are those that follow. After "resync",
           changes were lost: list the folder anew. A change may be printed more than once, and of several changes of
@@ -70,10 +73,13 @@ module Simpkv
         end
 
         def changes(path, &block)
-          return reading.watch(path, since: @since, &block) unless @poll
-
           failed = ->(error) { warn("simpkv: #{backend.title}: #{backend.explain(error)}: it tries again") }
-          PolledChanges.new(reading, path, @poll, failed).each(&block)
+          watch = lambda do |&each|
+            next reading.watch(path, since: @since, &each) unless @poll
+
+            PolledChanges.new(reading, path, @poll, failed).each(&each)
+          end
+          AwaitedFolder.new(reading, path, @poll || 1, failed).each(watch, &block)
         end
 
         def show(change, path)
