@@ -99,7 +99,7 @@ RSpec.describe 'simpkv doctor' do
       it 'finds a folder in place of the password file' do
         at(type) do |server|
           also('admin_pw_file' => server.folder)
-          expect(findings).to contain_exactly(problem('configuration', /#{server.folder} is a folder/, /correct the/))
+          expect(findings).to contain_exactly(problem('configuration', /#{server.folder} is a folder/, /correct 'adm/))
         end
       end
 

@@ -41,6 +41,20 @@ RSpec.describe 'The API of nodes' do
     expect { list.nodes(filters: list.filters(["name#{slow}"])) }.to raise_error(Simpkv::InvalidError, /simpler/)
   end
 
+  # An agent may send anything as a fact. It was shown, in the list of nodes as well, and a filter could find it.
+  it 'shows no fact in the form of a Sensitive' do
+    odd = { '__ptype' => 'Sensitive', '__pvalue' => 'pl4nted' }
+    estate.facts.save('web4', { 'virtual' => odd, 'os' => { 'name' => odd }, 'list' => [odd] }, trusted: { 'a' => odd })
+    shown = %w[/v1/nodes/web4/facts /v1/nodes/web4 /v1/nodes?filter=name%3Dweb4].map { |path| client.get(path).body }
+    expect(shown).to all(include('[redacted]'))
+    expect(shown.join).not_to include('pl4nted')
+    %w[virtual~pl4 os.name~pl4 virtual.__pvalue~pl4].each do |filter|
+      expect(client.get("/v1/nodes?filter=name%3Dweb4,#{filter}").data['nodes']).to eq([])
+    end
+  ensure
+    client.delete('/v1/nodes/web4')
+  end
+
   it 'shows what is known of a node, without secrets' do
     expect(client.get('/v1/nodes/web1').data).to include('name' => 'web1', 'status' => include('status' => 'failed'))
     facts = client.get('/v1/nodes/web1/facts')

@@ -5,9 +5,9 @@ require 'simpkv/document/rich_data'
 module Simpkv
   class Estate
     # Hides secrets in the facts, records and inspections of nodes that people look at. A member is a secret if rules
-    # take it for one by its name, such as `db_password`. With the value `never` of the option `mask_secrets`, rules may
-    # have copied a secret to a member of any name: then all values that rules have set or read are hidden. Values that
-    # sensitive rules have set are hidden from everybody.
+    # take it for one by its name, such as `db_password`, or if it has the form of a stored Sensitive. With the value
+    # `never` of the option `mask_secrets`, rules may have copied a secret to a member of any name: then all values that
+    # rules have set or read are hidden. Values that sensitive rules have set are hidden from everybody.
     class Secrets
       # The replacement of a hidden value.
       REDACTED = '[redacted]'
@@ -25,6 +25,13 @@ module Simpkv
         Nodes.replace_sensitive(record) { REDACTED }
       end
 
+      # @param data [Object] such as facts
+      # @param replacement [Object]
+      # @return [Object] a copy with it in place of whatever has the form of a stored Sensitive
+      def self.without_sensitive_values(data, replacement = REDACTED)
+        RichData.replace(data, 'Sensitive') { replacement }
+      end
+
       # @param estate [Estate]
       # @param shown [Boolean] whether to show secrets, except those of sensitive rules
       def initialize(estate, shown)
@@ -36,7 +43,7 @@ module Simpkv
       # @param facts [Hash]
       # @return [Hash] a copy without secrets
       def facts(facts)
-        @shown ? facts : by_name(facts)
+        @shown ? facts : hidden(facts)
       end
 
       # @param record [Hash] a declared record
@@ -45,7 +52,7 @@ module Simpkv
         return effective(record) if record['auto_discovered']
 
         record = self.class.without_sensitive(record)
-        @shown ? record : by_name(record)
+        @shown ? record : hidden(record)
       end
 
       # @param record [Hash] a record that rules have made
@@ -53,7 +60,7 @@ module Simpkv
       def effective(record)
         record = self.class.without_sensitive(record)
         return record if @shown
-        return by_name(record) unless @copied
+        return hidden(record) unless @copied
 
         record.to_h { |name, value| [name, KEPT.include?(name) ? value : without_values(value)] }
       end
@@ -85,14 +92,17 @@ module Simpkv
       def explanation(output)
         return output if @shown
 
-        @copied ? without_explained(output) : by_name(output)
+        @copied ? without_explained(output) : hidden(output)
       end
 
       private
 
       def exported(resource)
-        parameters = RichData.replace(resource['parameters'] || {}, 'Sensitive') { REDACTED }
-        resource.merge('parameters' => by_name(parameters))
+        resource.merge('parameters' => hidden(resource['parameters'] || {}))
+      end
+
+      def hidden(data)
+        by_name(self.class.without_sensitive_values(data))
       end
 
       def by_name(data)

@@ -13,7 +13,8 @@ module Simpkv
           DESCRIPTION = <<~TEXT
             Prints the facts of a node as its last run stored them, without those of the option facts_blocklist: a line
             for each, with its dotted name. With FACT, a dotted name such as os.release.major, prints its value alone.
-            Trusted facts begin with trusted. Exits with 66 if there are none of that name.
+            Trusted facts begin with trusted. Prints [redacted] for a value in the form of a Sensitive, unless
+            --show-secrets is given. Exits with 66 if there are none of that name.
           TEXT
           EXAMPLES = {
             'simpkv node facts web1' => 'All',
@@ -23,6 +24,7 @@ module Simpkv
 
           def run(name, fact = nil)
             facts = stored(name)
+            facts = Estate::Secrets.without_sensitive_values(facts) unless @show_secrets
             return print(facts) unless fact
 
             value = Estate::Facts.dig(facts, fact)
@@ -36,6 +38,10 @@ module Simpkv
           end
 
           private
+
+          def define(parser)
+            parser.on('--show-secrets', 'print values in the form of a Sensitive, too') { @show_secrets = true }
+          end
 
           def stored(name)
             on_estate { |estate| estate.facts.with_trusted(name) } ||
