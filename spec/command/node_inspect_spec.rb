@@ -98,6 +98,16 @@ RSpec.describe 'simpkv node inspect' do
       .to match([65, /web1: the rule #{wrong}: actions\[0\].*: there is no 'inventory.nothing'/])
   end
 
+  # The exit code was 70, that of an internal error.
+  it 'exits with 65 if there is a FIFO in place of a rule, and names it' do
+    run('web1', facts: facts)
+    file = File.join(backends['default']['root_path'], 'globals', 'estate', 'rules', rule('set-attribute', '/parameters/role', 'db'))
+    File.delete(file)
+    File.mkfifo(file)
+    expect(simpkv('node', 'inspect', 'web1').to_a)
+      .to match(['', /estate.rules.#{File.basename(file)}' cannot be read: .*it is not a regular file$/, 65])
+  end
+
   it 'stores what simpkv node show prints in short' do
     run('web1', facts: facts)
     rule('set-attribute', '/parameters/role', 'web')

@@ -10,7 +10,7 @@ module Simpkv
       end
 
       # @return [Hash{String => String}] the documents of all rules
-      # @raise [Error] one of them cannot be read; the message names the key
+      # @raise [MalformedError] one of them cannot be read; the message names the key
       def documents
         listed = listed([]) { |_, document| document }
         refuse_or_report(path, unreadable(listed), true)
