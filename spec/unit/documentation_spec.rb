@@ -29,6 +29,16 @@ RSpec.describe 'The documentation' do
   end
 
   # README.md said twelve when there were fourteen.
+  # logrotate ran as root, in a folder that puppet may change.
+  it 'rotates the audit log as the owner of its folder, as the packages do' do
+    rotation, folder, page = %w[packaging/system/simpkv.logrotate packaging/system/simpkv.tmpfiles docs/audit.md]
+                             .map { |file| File.read(File.join(root, file)) }
+    user, group = folder.match(%r{^d /var/log/simpkv 2770 (\w+) (\w+) })&.captures
+    expect(rotation).to match(/^    su #{user} #{group}$/)
+    expect(page).to include(rotation.sub(/\A#.*\n/, ''), "install -d -o #{user} -g #{group} -m 2770 /var/log/simpkv")
+    expect(user).not_to eq('root')
+  end
+
   it 'has a row for each function, and says how many there are' do
     # Those in the folder `support` are not for manifests.
     names = Dir['*.rb', base: File.join(root, 'lib/puppet/functions/simpkv')].map { |file| "simpkv::#{file[/\w+/]}" }

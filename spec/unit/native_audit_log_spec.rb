@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'etc'
 require 'socket'
 require_relative '../support/audit_file'
 
@@ -14,6 +15,14 @@ RSpec.describe 'Simpkv::Native::AuditLog' do
     expect([log.reserve(100, 1000), log.write("{}\n", 1000), log.write("[]\n[]\n", 1000)]).to eq([nil, nil, nil])
     expect(File.read(audit_file)).to eq("{}\n[]\n[]\n")
     expect(format('%04o', File.stat(audit_file).mode & 0o7777)).to eq('0660')
+  end
+
+  # It belonged to root, and logrotate, which runs as the owner of the folder, could not compress it.
+  it 'belongs to the owner of its folder, also if root makes it' do
+    owner = Process.euid.zero? ? Etc.getpwnam('nobody') : Etc.getpwuid
+    File.chown(owner.uid, owner.gid, audit_folder)
+    log.write("{}\n", 1000)
+    expect([File.stat(audit_file).uid, File.stat(audit_file).gid]).to eq([owner.uid, owner.gid])
   end
 
   it 'sends lines to a socket', needs: :mri do

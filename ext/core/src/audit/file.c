@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -33,13 +35,29 @@ void skv_audit_forget(skv_audit *audit)
         close(fd);
 }
 
+/* Gives a file that root has made to the owner of its folder, who rotates it. */
+static void give_to_folder(const char *path, int fd)
+{
+    char folder[PATH_MAX];
+    int parent;
+
+    snprintf(folder, sizeof folder, "%.*s/", (int)(strrchr(path, '/') - path), path);
+    parent = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (parent < 0)
+        return;
+    skv_inherit_owner(parent, fd);
+    close(parent);
+}
+
 /* A new file has the mode 0660, as those of the store in files: root and the user of puppetserver share it. */
 static int create_log(const char *path)
 {
     int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0660);
 
-    if (fd >= 0)
-        (void)fchmod(fd, 0660);
+    if (fd < 0)
+        return fd;
+    (void)fchmod(fd, 0660);
+    give_to_folder(path, fd);
     return fd;
 }
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -69,4 +70,14 @@ void skv_event_signal(int event)
 
     while (write(event, &one, sizeof one) < 0 && errno == EINTR)
         ;
+}
+
+void skv_inherit_owner(int folder, int fd)
+{
+    int saved = errno;
+    struct stat above;
+
+    if (geteuid() == 0 && fstat(folder, &above) == 0 && above.st_uid != 0)
+        (void)!fchown(fd, above.st_uid, above.st_gid);
+    errno = saved;
 }

@@ -18,6 +18,12 @@ ssize_t skv_read_bytes(int fd, char *bytes, size_t size);
  * write, with errno if these are not all. No SIGXFSZ is left. */
 size_t skv_write_bytes(int fd, const char *bytes, size_t len, off_t at);
 
+/*
+ * Gives `fd`, a new file or folder, the owner and group of its folder, if this process runs as root: other users could
+ * not use it otherwise. Ignores failures. Keeps errno.
+ */
+void skv_inherit_owner(int folder, int fd);
+
 /* Makes an eventfd readable. Async-signal-safe. */
 void skv_event_signal(int event);
 

@@ -117,13 +117,3 @@ int skv_access_copy(int old, int fd, const char **lacking)
         *lacking = "the SELinux label of the old one: relabel the key's file";
     return *lacking ? -1 : 0;
 }
-
-void skv_access_inherit(int folder, int fd)
-{
-    int saved = errno;
-    struct stat above;
-
-    if (geteuid() == 0 && fstat(folder, &above) == 0 && above.st_uid != 0)
-        (void)!fchown(fd, above.st_uid, above.st_gid);
-    errno = saved;
-}

@@ -3,12 +3,6 @@
 #define SKV_FILE_ACCESS_H
 
 /*
- * Gives `fd`, a new file or folder, the owner and group of its folder, if this process runs as root: other users could
- * not use it otherwise. Ignores failures. Keeps errno.
- */
-void skv_access_inherit(int folder, int fd);
-
-/*
  * Gives `fd`, the file that replaces `old`, the owner, group, mode, ACL and label of `old`. Without permission, leaves
  * out the owner, the label, and a group that changes nobody's rights. Returns 0, or -1 with errno: then *lacking, a
  * static string, says which part could not be copied and what to do, and errno is EPERM, EACCES or EOPNOTSUPP if no new

@@ -1,6 +1,6 @@
 #include "file/new_folder.h"
 
-#include "file/access.h"
+#include "base/io.h"
 #include "file/lock.h"
 #include "file/temp.h"
 
@@ -65,7 +65,7 @@ static int give_folder_access(int parent, const char *name)
 
     if (fd < 0)
         return -1;
-    skv_access_inherit(parent, fd);
+    skv_inherit_owner(parent, fd);
     result = fstat(fd, &made);
     mode = result < 0 ? 0 : 0770 | (made.st_mode & S_ISGID);
     if (result == 0 && (made.st_mode & 07777) != mode)

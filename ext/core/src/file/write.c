@@ -1,3 +1,4 @@
+#include "base/io.h"
 #include "file/access.h"
 #include "file/key.h"
 #include "file/path.h"
@@ -148,7 +149,7 @@ static skv_status give_access(attempt *a, int fd)
     const char *lacking;
 
     if (a->old < 0)
-        skv_access_inherit(a->folder, fd);
+        skv_inherit_owner(a->folder, fd);
     else if (skv_access_copy(a->old, fd, &lacking) < 0)
         return lacking && (is_permission_error(errno) || errno == EOPNOTSUPP) ? refuse_access(a, lacking)
                                                                               : fail_write(a->call, errno);
