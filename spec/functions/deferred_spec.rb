@@ -58,6 +58,18 @@ RSpec.describe 'Deferred', :thorough, needs: :mri do
     end
   end
 
+  # docs/bolt-and-deferred.md says so.
+  it 'ends the run if it fails, with softfail too' do
+    soft = options.merge('softfail' => true).to_json.gsub(':', ' => ')
+    manifest = "file { '#{world.dir}/target': content => Deferred('dig', [Deferred('simpkv::get', ['none', #{soft}])," \
+               " 'value']) } -> notify { 'later': }"
+    output = ruby(PuppetCommand::SCRIPT, 'apply', '--color=false', *settings, '--modulepath',
+                  File.join(world.dir, 'modules'), '--execute', manifest)
+    expect(output).to match(/Warning: simpkv Error for simpkv::get with key='none'/)
+      .and match(/Error: (Failed to apply catalog: .*nil|Got nil value for content)/)
+    expect(output).not_to match(/Applied catalog|Notice: later/)
+  end
+
   # Resolves a Deferred as puppet agent does after pluginsync, in a catalog of the environment dev.
   describe 'on an agent' do
     let(:agent) { <<-'RUBY' }
