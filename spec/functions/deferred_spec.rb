@@ -61,8 +61,8 @@ RSpec.describe 'Deferred', :thorough, needs: :mri do
   # docs/bolt-and-deferred.md says so.
   it 'ends the run if it fails, with softfail too' do
     soft = options.merge('softfail' => true).to_json.gsub(':', ' => ')
-    manifest = "file { '#{world.dir}/target': content => Deferred('dig', [Deferred('simpkv::get', ['none', #{soft}])," \
-               " 'value']) } -> notify { 'later': }"
+    deferred = "Deferred('dig', [Deferred('simpkv::get', ['none', #{soft}]), 'value'])"
+    manifest = "file { '#{world.dir}/target': content => #{deferred} } -> notify { 'later': }"
     output = ruby(PuppetCommand::SCRIPT, 'apply', '--color=false', *settings, '--modulepath',
                   File.join(world.dir, 'modules'), '--execute', manifest)
     expect(output).to match(/Warning: simpkv Error for simpkv::get with key='none'/)

@@ -2,7 +2,6 @@
 
 require 'time'
 require 'timeout'
-require 'simpkv/estate/secrets'
 require 'simpkv/unsafe_characters'
 
 module Simpkv
@@ -141,11 +140,10 @@ module Simpkv
         return unknown(members + facts) unless indexed
 
         refuse('compares a secret, as its name says') if estate.secret_names.include?(@name)
-        public = ->(values) { Secrets.without_sensitive_values(values[indexed], nil) }
-        return public if indexed == @name
+        return ->(values) { values[indexed] } if indexed == @name
 
         rest = @name.delete_prefix("#{indexed}.")
-        ->(values) { (value = public.call(values)).is_a?(Hash) ? Facts.dig(value, rest) : nil }
+        ->(values) { values[indexed].is_a?(Hash) ? Facts.dig(values[indexed], rest) : nil }
       end
 
       # Numbers are compared as numbers, others as text, such as times.

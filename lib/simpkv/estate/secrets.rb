@@ -26,10 +26,9 @@ module Simpkv
       end
 
       # @param data [Object] such as facts
-      # @param replacement [Object]
-      # @return [Object] a copy with it in place of whatever has the form of a stored Sensitive
-      def self.without_sensitive_values(data, replacement = REDACTED)
-        RichData.replace(data, 'Sensitive') { replacement }
+      # @return [Object] a copy without what has the form of a stored Sensitive
+      def self.without_sensitive_values(data)
+        RichData.replace(data, 'Sensitive') { REDACTED }
       end
 
       # @param estate [Estate]
