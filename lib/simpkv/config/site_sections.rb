@@ -24,7 +24,7 @@ module Simpkv
       # @raise [ConfigError] they are no Hash, a section is in both places, or its name is misspelt
       def with_options(data, title)
         options, beside = data[HIERA], data.reject { |name, _| name == HIERA } # rubocop:disable Style/ParallelAssignment
-        raise ConfigError, "'#{HIERA}' must be a Hash" unless options.is_a?(Hash)
+        raise ConfigError, 'expected the options of simpkv, a Hash' unless options.is_a?(Hash)
 
         beside = beside.select { |name, value| ours?(name, value) } unless own?(data, title)
         twice = beside.keys.find { |name| options.key?(name) }
