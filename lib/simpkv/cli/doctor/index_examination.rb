@@ -87,16 +87,19 @@ module Simpkv
         findings.problem(WHAT, why, "rm #{LdapAccess.shell([@index.path])}*: the next refresh makes it anew")
       end
 
-      # Documents of runs stay: the inventory names facts and exports, and a refresh fails without them.
+      # Facts may be missing if the inventory does not name them. Exports stay: nodes that collect and purge them would
+      # remove what they declare.
       #
       # @param path [String, nil] of the document that cannot be read; nil if the error names none
       # @return [String]
       def remedy(path)
         return 'remove the cause, and keep the index' unless path
 
-        return stored_anew(File.basename(path)) if path.match?(OF_RUNS)
+        deletion = "restore it from a backup, or delete it: #{removal(path)}. "
+        return "#{deletion}The next refresh follows the store then" unless path.match?(OF_RUNS)
 
-        "restore it from a backup, or delete it: #{removal(path)}. The next refresh follows the store then"
+        facts = "#{deletion}Then " if path.include?('/facts/')
+        "#{facts}#{stored_anew(File.basename(path))}"
       end
 
       def time(seconds)
