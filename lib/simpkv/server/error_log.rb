@@ -18,7 +18,7 @@ module Simpkv
       PAUSE = 1
       KNOWN = [Puma::HttpParserError, Puma::HttpParserError501, Puma::ConnectionError, Puma::MiniSSL::SSLError,
                SystemCallError, IOError].freeze
-      NOTED = :simpkv_noted_error
+      NOTED = :'simpkv noted error'
       private_constant :EXHAUSTED, :READERS, :READS, :PAUSE, :KNOWN, :NOTED
 
       class << self
