@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative '../support/ds389_register'
 require_relative '../support/faulty_proxy'
 require_relative '../support/file_store'
 require_relative '../support/ldap_store'
@@ -19,10 +20,15 @@ RSpec.describe 'A key as a register', needs: :fork, heavy: true do
   #
   # @return [Array<Linearizability::Operation>] these
   def violations_of(registers, &breaking)
+    histories_of(registers, &breaking).flat_map { |history| Linearizability.new(history).violations }
+  end
+
+  # @return [Array<Array<Linearizability::Operation>>] the operations of each key
+  def histories_of(registers, &breaking)
     histories = registers.run(&breaking)
     @operations = histories.values.sum(&:length)
     expect_writes(histories)
-    histories.values.flat_map { |history| Linearizability.new(history).violations }
+    histories.values
   end
 
   # Calls that fail violate nothing: most writes have to succeed, or to be refused.
@@ -61,14 +67,17 @@ RSpec.describe 'A key as a register', needs: :fork, heavy: true do
 
   describe Linearizability do
     # @param calls [Array<Array>] of each operation the kind, the value, the outcome (the answer of :delete), the times
-    #   of call and return, and what :swap expects
-    def violations(*calls)
-      history = calls.each_with_index.map do |(kind, value, outcome, called, returned, expect), client|
+    #   of call and return, what :swap expects, and whether the call was repeated
+    # @param on_389ds [Boolean] whether the key is on 389-DS
+    def violations(*calls, on_389ds: false)
+      history = calls.each_with_index.map do |(kind, value, outcome, called, returned, expect, repeated), client|
         outcome, answer = outcome.is_a?(Symbol) ? [outcome, (value if kind == :get)] : [:ok, outcome]
         described_class::Operation.new(client: client, kind: kind, value: (value unless kind == :get), expect: expect,
-                                       outcome: outcome, answer: answer, called: called, returned: returned)
+                                       outcome: outcome, answer: answer, called: called, returned: returned,
+                                       repeated: repeated)
       end
-      described_class.new(history).violations.map(&:client)
+      register = on_389ds ? Ds389Register.new(history) : described_class::Register.new
+      described_class.new(history, register).violations.map(&:client)
     end
 
     {
@@ -87,7 +96,55 @@ RSpec.describe 'A key as a register', needs: :fork, heavy: true do
         [[:put, 1, :ok, 0, 1], [:put, 2, :unknown, 2, nil], [:get, 1, :ok, 3, 4]]
     }.each do |what, calls|
       it "accepts #{what}" do
-        expect(violations(*calls)).to eq([])
+        expect([false, true].map { |on_389ds| violations(*calls, on_389ds: on_389ds) }).to eq([[], []])
+      end
+    end
+
+    # What 389-DS does, by the record that says so; of each, the number of the call that is wrong on other servers.
+    {
+      'two replacements of one value at the same time (0013)' =>
+        [2, [:put, 1, :ok, 0, 1], [:swap, 2, :ok, 2, 5, 1], [:swap, 3, :ok, 3, 6, 1]],
+      'a key that is missing while a refused removal puts it back (0038)' =>
+        [3, [:put, 1, :ok, 0, 1], [:remove, nil, :refused, 2, 9, 1], [:put, 2, :ok, 3, 4], [:get, nil, :ok, 5, 6],
+         [:get, 2, :ok, 7, 8]],
+      'a deleted value that a read still shows (0054)' =>
+        [2, [:put, 1, :ok, 0, 1], [:delete, nil, true, 2, 3], [:get, 1, :ok, 4, 5], [:get, nil, :ok, 6, 7]],
+      'a put that puts its value again after a deletion (0054)' =>
+        [3, [:put, 1, :ok, 0, 9], [:get, 1, :ok, 1, 2], [:delete, nil, true, 3, 4], [:get, 1, :ok, 10, 11]],
+      'a late request of a deletion that was repeated (0022)' =>
+        [3, [:put, 1, :ok, 0, 1], [:delete, nil, true, 2, 3, nil, true], [:put, 2, :ok, 4, 5], [:get, nil, :ok, 6, 7]],
+      'a late request of an addition that was repeated (0022)' =>
+        [2, [:put, 1, :ok, 0, 1, nil, true], [:delete, nil, true, 2, 3], [:get, 1, :ok, 4, 5], [:get, 1, :ok, 6, 7]]
+    }.each do |what, (wrong, *calls)|
+      it "accepts #{what} on 389-DS alone" do
+        expect(violations(*calls, on_389ds: true)).to eq([])
+        expect(violations(*calls).first).to eq(wrong)
+      end
+    end
+
+    {
+      'two replacements of one value, one after the other' =>
+        [[:put, 1, :ok, 0, 1], [:swap, 2, :ok, 2, 3, 1], [:swap, 3, :ok, 4, 5, 1]],
+      'a key that is missing after a refused removal' =>
+        [[:put, 1, :ok, 0, 1], [:remove, nil, :refused, 2, 5, 1], [:put, 2, :ok, 3, 4], [:get, nil, :ok, 6, 7]],
+      'a deleted value that a read shows after another one was put' =>
+        [[:put, 1, :ok, 0, 1], [:delete, nil, true, 2, 3], [:put, 2, :ok, 4, 5], [:get, 1, :ok, 6, 7]],
+      'a put that puts its value again after another put' =>
+        [[:put, 1, :ok, 0, 9], [:get, 1, :ok, 1, 2], [:put, 2, :ok, 3, 4], [:get, 2, :ok, 5, 6],
+         [:get, 1, :ok, 10, 11]],
+      'a late request of a call that was not repeated' =>
+        [[:put, 1, :ok, 0, 1], [:delete, nil, true, 2, 3], [:put, 2, :ok, 4, 5], [:get, nil, :ok, 6, 7]],
+      'a late request that is too late' =>
+        [[:put, 1, :ok, 0, 1], [:delete, nil, true, 2, 3, nil, true], [:put, 2, :ok, 4, 5],
+         [:create, 3, :refused, Ds389Register::LATE + 6, Ds389Register::LATE + 7],
+         [:get, nil, :ok, Ds389Register::LATE + 8, Ds389Register::LATE + 9]],
+      'a late request that takes effect twice' =>
+        [[:put, 1, :ok, 0, 1], [:delete, nil, true, 2, 3, nil, true], [:put, 2, :ok, 4, 5], [:get, nil, :ok, 6, 7],
+         [:put, 3, :ok, 8, 9], [:get, nil, :ok, 10, 11]]
+    }.each do |what, calls|
+      it "finds #{what}, on 389-DS too" do
+        last = [false, true].map { |on_389ds| violations(*calls, on_389ds: on_389ds).last }
+        expect(last).to eq([calls.length - 1] * 2)
       end
     end
 
@@ -196,12 +253,22 @@ RSpec.describe 'A key as a register', needs: :fork, heavy: true do
       expect(anomalies).to eq([]), -> { "#{anomalies}; replaced twice: #{directory.replaced_twice.values.sum}" }
     end
 
-    it 'may apply a late deletion twice: its violations under swaps are counted' do
+    # Fewer clients than elsewhere: the register of 389-DS has many more states.
+    def unexplained(registers)
+      histories_of(registers).flat_map { |history| Linearizability.new(history, Ds389Register.new(history)).violations }
+    end
+
+    # 2 to 20 violations, which nothing compared with the records.
+    it 'does what docs/adr/0013, 0038 and 0054 say, and nothing else' do
+      violations = unexplained(registers_on(directory.uri, 4, operations))
+      expect(violations.map(&:to_s)).to eq([])
+    end
+
+    it 'does what docs/adr/0022 says as well, while all writes may be late' do
       proxy = new_proxy
       proxy.deliver_late(%i[modify delete add], 0.05)
-      registers = registers_on(proxy.uri, clients, operations / 2, deletions: false)
-      violations = violations_of(registers)
-      tally_counted('389-DS, all late', proxy.delivered_late, violations)
+      violations = unexplained(registers_on(proxy.uri, 4, operations / 2, deletions: false))
+      expect(tally('389-DS, all late', proxy.delivered_late, violations).anomalies).to eq([])
     end
 
     it 'loses no put while the server is killed' do

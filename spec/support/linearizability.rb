@@ -16,7 +16,9 @@ class Linearizability
   # outcome:: :ok; :refused if the condition did not hold; :unknown if it may take effect at any time, or never
   # answer:: of :get, the value, nil for none; of :delete, whether the key existed, nil if that is not checked
   # called, returned:: monotonic times
-  Operation = Struct.new(:client, :kind, :value, :expect, :outcome, :answer, :called, :returned, keyword_init: true) do
+  # repeated:: whether a request of the call was repeated after a lost connection
+  Operation = Struct.new(:client, :kind, :value, :expect, :outcome, :answer, :called, :returned, :repeated,
+                         keyword_init: true) do
     # @param state [Object, nil] the register's value; nil for none
     # @return [Array(Object)] with the value after the operation; nil if the operation cannot have its outcome
     def apply(state)
@@ -94,8 +96,50 @@ class Linearizability
     end
   end
 
+  # The register that a key should be. {Ds389Register} is another one.
+  class Register
+    # @return [Object] its first state
+    def start
+      nil
+    end
+
+    # @param operation [Operation]
+    # @param state [Object]
+    # @return [Array<Array(Object, Boolean)>] the states to which the call can bring it, and whether it has then taken
+    #   effect
+    def steps(operation, state, *)
+      after = operation.apply(state)
+      after ? [[after.first, true]] : []
+    end
+
+    # @param state [Object]
+    # @return [Object] once a call has returned
+    def returned(state, *)
+      state
+    end
+
+    # @return [Object] the state with this value, and nothing else
+    def with_value(value)
+      value
+    end
+
+    # @return [Array<Operation>] what may take effect beside the operations until it returns, with the outcome `:late`
+    def late(_operations)
+      []
+    end
+
+    # @yieldparam value [Object, nil] each value of a state
+    # @yieldreturn [Object, nil] the one that stands for it
+    def map(state)
+      yield(state)
+    end
+  end
+
   # @param operations [Array<Operation>] all of one register, which has no value at first
-  def initialize(operations)
+  # @param register [Register] what the server is held to
+  def initialize(operations, register = Register.new)
+    @register = register
+    operations += register.late(operations)
     @operations = operations.reject { |operation| operation.outcome == :unknown && operation.kind == :get }
     @observed = Set.new(operations.flat_map { |operation| [operation.expect, operation.answer] })
   end
@@ -104,7 +148,8 @@ class Linearizability
   def violations
     @pending = {}
     @unknown = {}
-    @configurations = Configurations.new([Configuration.new(nil, 0, 0)])
+    @expecting = Hash.new(0)
+    @configurations = Configurations.new([Configuration.new(@register.start, 0, 0)])
     events.each_with_object([]) do |(_, _, operation, returns), found|
       if !returns
         begin_operation(operation)
@@ -131,6 +176,7 @@ class Linearizability
       (@unknown[class_of(operation)] ||= []) << (1 << bit)
     else
       @pending[operation] = 1 << bit
+      @expecting[operation.expect] |= 1 << bit if operation.expect
     end
   end
 
@@ -150,43 +196,76 @@ class Linearizability
   # @return [Boolean] whether there are any
   def linearize(operation)
     bit = @pending.fetch(operation)
+    return forget(operation, bit) if operation.outcome == :late
+
+    after = explained(bit, false)
+    after = explained(bit, true) if after.none?
+    @pending.delete(operation)
+    @expecting[operation.expect] &= ~bit if operation.expect
+    @configurations = after if after.any?
+    after.any?
+  end
+
+  # @param late [Boolean] whether late requests may take effect: only if nothing else explains the call
+  # @return [Configurations] in which the call with this bit has taken effect
+  def explained(bit, late)
     seen = Configurations.new(@configurations)
     queue = @configurations.to_a
     after = Configurations.new
     while (configuration = queue.shift)
       if configuration.done.nobits?(bit)
-        queue.concat(successors(configuration).select { |successor| seen.add(successor) })
+        queue.concat(successors(configuration, late).select { |successor| seen.add(successor) })
       else
-        after.add(Configuration.new(configuration.state, configuration.done ^ bit, configuration.unknown))
+        after.add(Configuration.new(@register.returned(configuration.state, bit), configuration.done ^ bit,
+                                    configuration.unknown))
       end
     end
+    after
+  end
+
+  # Ends what may have taken effect, or not.
+  #
+  # @return [true]
+  def forget(operation, bit)
+    all = @configurations.flat_map { |each| each.done.nobits?(bit) ? [each, *after(each, operation, bit, 0)] : [each] }
     @pending.delete(operation)
-    @configurations = after if after.any?
-    after.any?
+    @configurations = Configurations.new(all.map do |configuration|
+      Configuration.new(configuration.state, configuration.done & ~bit, configuration.unknown)
+    end)
+    true
   end
 
   # @return [Array<Configuration>] after one more operation under way has taken effect
-  def successors(configuration)
-    done = configuration.done
-    returning = @pending.map { |operation, bit| after(configuration, operation, bit, 0) if done.nobits?(bit) }
-    unknown = @unknown.map do |operation, bits|
-      bit = bits.find { |each| configuration.unknown.nobits?(each) }
-      after(configuration, operation, 0, bit) if bit
+  def successors(configuration, late)
+    returning = @pending.flat_map do |operation, bit|
+      open = configuration.done.nobits?(bit) && (late || operation.outcome != :late)
+      open ? after(configuration, operation, bit, 0) : []
     end
-    (returning + unknown).compact
+    returning + unknown_successors(configuration)
   end
 
-  def after(configuration, operation, done, unknown)
-    state, = possible = operation.apply(configuration.state)
-    return unless possible
+  def unknown_successors(configuration)
+    @unknown.flat_map do |operation, bits|
+      bit = bits.find { |each| configuration.unknown.nobits?(each) }
+      bit ? after(configuration, operation, 0, bit) : []
+    end
+  end
 
-    Configuration.new(told_apart(state), configuration.done | done, configuration.unknown | unknown)
+  # @return [Array<Configuration>]
+  def after(configuration, operation, done, unknown)
+    steps = @register.steps(operation, configuration.state, done | unknown, @expecting)
+    steps.map do |state, last|
+      state = @register.map(state) { |value| told_apart(value) }
+      next Configuration.new(state, configuration.done, configuration.unknown) unless last
+
+      Configuration.new(state, configuration.done | done, configuration.unknown | unknown)
+    end
   end
 
   # Continues after an operation that no order explains.
   def give_up(operation)
     return if operation.outcome == :refused
 
-    @configurations = Configurations.new([Configuration.new(operation.result, 0, 0)])
+    @configurations = Configurations.new([Configuration.new(@register.with_value(operation.result), 0, 0)])
   end
 end

@@ -51,6 +51,11 @@ class RegisterClient
     Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
   end
 
+  # @return [Integer] the calls that were repeated after a lost connection so far
+  def lost
+    Simpkv.stats['pools'].flat_map { |pool| pool['servers'] }.sum { |server| server['retries'].fetch('lost', 0) }
+  end
+
   def pick(key)
     at = @random.rand(@chances.values.sum)
     kind = @chances.find { |_, chance| (at -= chance).negative? }.first
@@ -61,8 +66,9 @@ class RegisterClient
     value = nil if %i[get delete remove].include?(kind)
     expect = @seen[key] if %i[swap remove].include?(kind)
     write('call', key, kind, value, expect, now)
+    before = lost
     outcome, answer = outcome_of { send(kind, key, value, expect) }
-    write('return', outcome, answer, now)
+    write('return', outcome, answer, now, lost - before)
     answer = value unless kind == :get
     @seen[key] = (answer if outcome == :ok)
   end
@@ -189,10 +195,11 @@ class RegisterClients
                                          expect: number(expect), outcome: :unknown, called: Integer(time))]
   end
 
-  def returned(operation, outcome, answer, time)
+  def returned(operation, outcome, answer, time, lost)
     operation.outcome = outcome.to_sym
     operation.answer = operation.kind == :delete ? deletion(answer) : number(answer)
     operation.returned = Integer(time)
+    operation.repeated = lost != '0'
   end
 
   def deletion(answer)
