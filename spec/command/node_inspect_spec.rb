@@ -101,7 +101,8 @@ RSpec.describe 'simpkv node inspect' do
   # The exit code was 70, that of an internal error.
   it 'exits with 65 if there is a FIFO in place of a rule, and names it' do
     run('web1', facts: facts)
-    file = File.join(backends['default']['root_path'], 'globals', 'estate', 'rules', rule('set-attribute', '/parameters/role', 'db'))
+    rules = File.join(backends['default']['root_path'], 'globals/estate/rules')
+    file = File.join(rules, rule('set-attribute', '/parameters/role', 'db'))
     File.delete(file)
     File.mkfifo(file)
     expect(simpkv('node', 'inspect', 'web1').to_a)

@@ -101,8 +101,8 @@ RSpec.describe 'A store whose first server hangs', :once do
         /timed out while binding: it accepts connections, and does not answer: check that it does not hang/
       )
     end
-    failures = Simpkv.stats['pools'].select { |pool| pool['identity'] == admin_dn }.map { |pool| pool['servers'] }
-                     .find { |servers| servers.length == 1 && servers.first['uri'] == first.tcp_uri }
+    pools = Simpkv.stats['pools'].select { |pool| pool['identity'] == admin_dn }.map { |pool| pool['servers'] }
+    failures = pools.find { |servers| servers.length == 1 && servers.first['uri'] == first.tcp_uri }
     expect(failures.first).to include('failures' => 1)
   end
 

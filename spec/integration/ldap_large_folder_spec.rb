@@ -35,7 +35,8 @@ Directories.each_server do |server, tags|
     def expect_refusals(directory)
       [100, 500, 100_000].each do |page_size|
         expect { list(directory, 'page_size' => page_size) }.to raise_error(Simpkv::TooLargeError) { |error|
-          expect(error.message).to match(/#{Regexp.escape(directory.uri)} stopped at its (size|look-through|administrative) limit/)
+          expect(error.message).to include("#{directory.uri} stopped at its ")
+            .and match(/ its (size|look-through|administrative) limit/)
           expect(error.message).to match(%r{slapd with 'limits .*389-DS with the attributes ns.*schema/389ds/limits})
         }
       end

@@ -114,8 +114,7 @@ module Simpkv
              'the file with the encryption keys, which `simpkv keys generate` creates. simpkv encrypts documents ' \
              'with the first key, and decrypts them with any. It reads the file again when it changes ' \
              '([encryption.md](encryption.md))',
-             absent: 'documents are not encrypted, and encrypted ones cannot be read',
-             protects: true,
+             absent: 'documents are not encrypted, and encrypted ones cannot be read', protects: true,
              errors: ["cannot read ..., the file of 'encryption_keys'",
                       "the file of 'encryption_keys', ..., belongs to the user ..., who could change the keys",
                       "the file of 'encryption_keys', ..., has the mode"]),
