@@ -159,7 +159,8 @@ RSpec.describe 'The commands' do
     Dir.mktmpdir do |folder|
       script = commands('ssh-keys.md', 'Keys in five minutes').gsub('/tmp/ssh', "#{folder}/ssh")
       said = run_commands(with_module(script, folder), folder)
-      expect(said).to include('stored: ssh/felix/felix-laptop-', 'removed keys in lines 2, 3 (no comment, no comment)')
+      unnamed = [1, 2].map { |number| "#{folder}/ssh/authorized_keys:unnamed-#{number}" }
+      expect(said).to include('stored: ssh/felix/felix-laptop-', "removed keys in lines 2, 3 (#{unnamed.join(', ')})")
       expect(said).not_to match(/Error: (?!Facter)/)
       expect(said.lines.grep(/^ssh-ed25519/)).to match([/ felix@laptop$/])
       expect(File.exist?("#{folder}/ssh")).to be(false)

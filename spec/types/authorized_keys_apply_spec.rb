@@ -54,11 +54,12 @@ RSpec.describe 'simpkv::authorized_keys with puppet apply', needs: :mri do
     fill('felix' => SshKeys.value(managed, 'felix@laptop'))
 
     noop = apply(authorized_keys(purging), '--noop')
-    expect(noop).to match(/overlooked: .*lines 2, 3, 4, 5 \((no comment, ){3}"a foreign key"\).*noop/)
+    unnamed = (1..3).map { |number| "#{file}:unnamed-#{number}" }.join(', ')
+    expect(noop).to match(/overlooked: .*lines 2, 3, 4, 5 \(#{unnamed}, "a foreign key"\).*noop/)
     expect(lines.length).to eq(5)
 
     output = apply(authorized_keys(purging))
-    expect(removed(output)).to eq('2, 3, 4, 5 (no comment, no comment, no comment, "a foreign key")')
+    expect(removed(output)).to eq("2, 3, 4, 5 (#{unnamed}, \"a foreign key\")")
     expect(output.scan('Notice: /').length).to eq(1)
     expect(lines).to eq(["#{managed} felix@laptop"])
     expect_no_change(authorized_keys(purging))

@@ -155,11 +155,15 @@ Puppet::Type.newtype(:simpkv_ssh_purge) do
   end
 
   # @param numbers [Array<Integer>] of lines
-  # @return [String] these, and their comments
+  # @return [String] these, and the titles that sshkeys_core gives their keys: the comment, or `<path>:unnamed-<N>`,
+  #   where N counts the keys without a comment from 1
   def titles(numbers)
-    comments = numbers.map { |number| @lines[number - 1].comment.to_s }
-                      .map { |comment| comment.empty? ? 'no comment' : comment.inspect }
-    "#{numbers.join(', ')} (#{comments.join(', ')})"
+    unnamed = @lines.select { |line| line.key? && line.comment.to_s.empty? }
+    titles = numbers.map { |number| @lines[number - 1] }.map do |line|
+      place = unnamed.index { |other| other.equal?(line) }
+      place ? "#{keys_file}:unnamed-#{place + 1}" : line.comment.to_s.inspect
+    end
+    "#{numbers.join(', ')} (#{titles.join(', ')})"
   end
 
   # @param comment [String]
