@@ -53,6 +53,25 @@ RSpec.describe 'A store whose server sends bytes that libldap aborts at' do
     end
   end
 
+  # A response to no request of ours, and an entry in answer to the bind. Without an end, they filled the memory, and no
+  # deadline ended the call.
+  { 'responses to no request' => ScriptedServer.entry(99, 'o=x'), 'entries' => ScriptedServer.entry(1, 'o=x') }
+    .each do |name, bytes|
+    it "ends a connection whose server answers the bind with #{name} without an end" do
+      with_server('ldapi', [ScriptedServer::Endless.new(bytes)], 'operation_timeout_seconds' => 600) do |store, uri|
+        expect { store.get('globals/k') }
+          .to raise_error(Simpkv::UnavailableError, /#{uri}: the server sent malformed LDAP while binding/)
+      end
+    end
+  end
+
+  it 'ends a call in time whose server sends responses to no request without an end' do
+    answers = [*responses_before_the_search.first(2), ScriptedServer::Endless.new(ScriptedServer.entry(99, 'o=x'))]
+    with_server('ldapi', answers, 'operation_timeout_seconds' => 1) do |store, uri|
+      expect { store.get('globals/k') }.to raise_error(Simpkv::TimeoutError, /no answer in time.*#{uri}/)
+    end
+  end
+
   { 'an unsolicited response' => unsolicited, 'an intermediate response' => intermediate }.each do |name, bytes|
     it "ends a watch with an error, at #{name}" do
       answers = [*responses_before_the_search, bytes]

@@ -10,6 +10,9 @@ class ScriptedServer
   # The success of StartTLS, the first message of a connection. The handshake follows it.
   STARTTLS = ['300c02010178070a010004000400'].pack('H*').freeze
 
+  # Bytes that the server sends again and again, until the client leaves.
+  Endless = Struct.new(:bytes)
+
   class << self
     # @return [String] an element of BER, with up to 127 bytes of content
     def element(tag, *contents)
@@ -42,7 +45,7 @@ class ScriptedServer
   attr_reader :uri
 
   # @param scheme [String] ldap, ldaps or ldapi
-  # @param answers [Array<String>] the bytes for each message
+  # @param answers [Array<String, Endless>] the bytes for each message
   # @param certificate [Array(String, String), nil] the files of the server's certificate and key, for TLS
   def initialize(scheme, answers, certificate: nil)
     @scheme = scheme
@@ -87,6 +90,7 @@ class ScriptedServer
     client = shake_hands(client) if @scheme == 'ldaps'
     @answers.each do |bytes|
       client.readpartial(4096)
+      loop { client.write(bytes.bytes * 1000) } if bytes.is_a?(Endless)
       client.write(bytes)
       client = shake_hands(client) if bytes == STARTTLS
     end

@@ -176,6 +176,7 @@ skv_conn *skv_conn_open(const skv_uri *uri, const skv_identity *identity, skv_de
         (!conn->tls || skv_tls_start(conn->ld, conn->transport, uri, identity, deadline, reply, failure)) &&
         skv_bind(conn->ld, conn->transport, uri, identity, reply, failure) && read_root_dse(conn, reply, failure)) {
         skv_transport_limit(conn->transport, NULL);
+        skv_transport_lift_budget(conn->transport);
         if (conn->tls)
             skv_tls_describe(conn->ld, &conn->tls_facts);
         conn->usable = true;

@@ -210,7 +210,7 @@ static verdict judge_size(gate *g)
     element whole;
 
     if (!read_element(g, 0, SIZE_MAX, &whole) || whole.tag != LDAP_TAG_MESSAGE || whole.end < SHORTEST ||
-        whole.end - whole.start > SKV_INCOMING_MAX)
+        whole.end - whole.start > SKV_INCOMING_MAX || !skv_transport_spend(g->transport, whole.end))
         return REFUSED;
     g->size = whole.end;
     g->start = whole.start;

@@ -17,6 +17,8 @@ struct skv_transport {
     bool patient;      /* and neither does the deadline */
     skv_status paused; /* why a read ended in that way: SKV_OK (none did), SKV_INTERRUPTED, SKV_TIMEOUT */
     bool response_due; /* nothing was read since the last write: the next read waits first */
+    bool has_read;     /* something was read since the last write or the last limit */
+    size_t budget;     /* the bytes of messages that the server may send; SIZE_MAX: any number */
     size_t from, to;   /* the bytes that were read ahead and not handed out yet */
     char ahead[READ_AHEAD];
 };
@@ -33,7 +35,9 @@ skv_transport *skv_transport_new(int fd)
     transport->failure = SKV_OK;
     transport->deadline = NULL;
     transport->silence_ns = INT64_MAX;
-    transport->has_sent = transport->resumable = transport->patient = transport->response_due = false;
+    transport->has_sent = transport->resumable = transport->patient = false;
+    transport->response_due = transport->has_read = false;
+    transport->budget = SKV_OPENING_MAX;
     transport->paused = SKV_OK;
     transport->from = transport->to = 0;
     return transport;
@@ -64,7 +68,7 @@ void skv_transport_limit(skv_transport *transport, skv_deadline *deadline)
 {
     transport->deadline = deadline;
     transport->silence_ns = INT64_MAX;
-    transport->has_sent = false;
+    transport->has_sent = transport->has_read = false;
     transport->paused = SKV_OK;
 }
 
@@ -76,6 +80,20 @@ void skv_transport_limit_silence(skv_transport *transport, int64_t ns)
 skv_status skv_transport_paused(const skv_transport *transport)
 {
     return transport->paused;
+}
+
+void skv_transport_lift_budget(skv_transport *transport)
+{
+    transport->budget = SIZE_MAX;
+}
+
+bool skv_transport_spend(skv_transport *transport, size_t bytes)
+{
+    if (bytes > transport->budget)
+        return false;
+    if (transport->budget != SIZE_MAX)
+        transport->budget -= bytes;
+    return true;
 }
 
 void skv_transport_set_resumable(skv_transport *transport, bool resumable, bool patient)
@@ -140,11 +158,22 @@ static ber_slen_t hand_out(skv_transport *transport, void *out, ber_len_t len)
     return (ber_slen_t)len;
 }
 
-/* Returns 0 if there is something to read. */
+/* Checks the limits of a read that follows another one: there is never a wait in which a call could end, if the server
+ * sends without a pause. A first read takes a response that is there, even if the deadline has passed. */
+static skv_status check_limits(skv_transport *transport)
+{
+    if (!transport->has_read || !transport->deadline)
+        return SKV_OK;
+    return skv_deadline_left(transport->deadline) > 0 ? skv_deadline_check_request(transport->deadline) : SKV_TIMEOUT;
+}
+
+/* Returns 0 if there is something to read, or may be. */
 static ber_slen_t wait_to_read(skv_transport *transport)
 {
-    skv_status status = wait_for_events(transport, POLLIN);
+    skv_status status = check_limits(transport);
 
+    if (status == SKV_OK && transport->response_due)
+        status = wait_for_events(transport, POLLIN);
     if (status == SKV_OK)
         return 0;
     if (!(status == SKV_INTERRUPTED && transport->resumable) && !(status == SKV_TIMEOUT && transport->patient))
@@ -167,10 +196,11 @@ static ber_slen_t sb_read(Sockbuf_IO_Desc *desc, void *out, ber_len_t len)
     for (;;) {
         ssize_t got;
 
-        if (transport->response_due && wait_to_read(transport) != 0)
+        if (wait_to_read(transport) != 0)
             return -1;
         got = recv(transport->fd, direct ? out : transport->ahead, direct ? len : READ_AHEAD, MSG_DONTWAIT);
         transport->response_due = got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+        transport->has_read |= got > 0;
         if (got > 0 && direct)
             return got;
         if (got > 0) {
@@ -208,6 +238,7 @@ static ber_slen_t sb_write(Sockbuf_IO_Desc *desc, void *bytes, ber_len_t len)
         }
     }
     transport->response_due = true;
+    transport->has_read = false;
     return (ber_slen_t)len;
 }
 

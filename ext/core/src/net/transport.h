@@ -36,6 +36,16 @@ void skv_transport_limit(skv_transport *transport, skv_deadline *deadline);
 /* Sets the longest wait of later reads and writes for the peer. A longer one is a timeout before the deadline. */
 void skv_transport_limit_silence(skv_transport *transport, int64_t ns);
 
+/* The bytes of messages that a server may send until the connection is open: the responses to StartTLS and bind, and
+ * its root DSE. */
+#define SKV_OPENING_MAX ((size_t)1 << 20)
+
+/* Lets the server send any number of messages. */
+void skv_transport_lift_budget(skv_transport *transport);
+
+/* Counts a message. Returns false if it is more than the server may send. */
+bool skv_transport_spend(skv_transport *transport, size_t bytes);
+
 /* Stops sending and reading: the unbind of libldap does not reach the server. */
 void skv_transport_mute(skv_transport *transport);
 

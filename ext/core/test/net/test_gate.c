@@ -35,6 +35,7 @@ static void begin(void)
     CHECK(skv_transport_attach(transport, sockbuf) == 0 && skv_gate_attach(transport, sockbuf) == 0);
     skv_deadline_init(&deadline, 30000, NULL, reply);
     skv_transport_limit(transport, &deadline);
+    skv_transport_lift_budget(transport);
 }
 
 static void end(void)
@@ -200,6 +201,7 @@ static void a_message_may_come_in_pieces(void)
         for (size_t j = 0; j < messages[i].len; j++) {
             CHECK(tag == LBER_DEFAULT);
             put_in((bytes){messages[i].text + j, 1});
+            skv_transport_limit(transport, &deadline); /* each call reads once, at least */
             for (int reads = 0; reads < 3 && tag == LBER_DEFAULT; reads++)
                 tag = ber_get_next(sockbuf, &len, ber);
         }

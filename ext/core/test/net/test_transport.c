@@ -194,6 +194,44 @@ static void a_peer_that_reads_nothing_ends_a_write_at_the_deadline(void)
     end();
 }
 
+/* Sends strings until nobody reads them. */
+static void *send_without_a_pause(void *unused)
+{
+    char strings[14000];
+
+    for (size_t i = 0; i < sizeof strings; i += 14)
+        memcpy(strings + i, "\x04\x0chello, hello", 14);
+    while (send(peer, strings, sizeof strings, MSG_NOSIGNAL) > 0)
+        ;
+    return unused;
+}
+
+/* The deadline and the interrupt used to end waits only, and there is none. */
+static void a_peer_that_sends_without_a_pause_ends_no_call_late(void)
+{
+    skv_cancel *cancel = skv_cancel_new();
+
+    for (int interrupted = 0; interrupted < 2; interrupted++) {
+        skv_deadline deadline = within(interrupted ? 600000 : 100, interrupted ? cancel : NULL);
+        pthread_t thread;
+
+        begin();
+        skv_transport_limit(transport, &deadline);
+        CHECK(send_string(10) == 0);
+        CHECK(pthread_create(&thread, NULL, send_without_a_pause, NULL) == 0);
+        CHECK(receive_string() == 12);
+        if (interrupted)
+            skv_cancel_fire(cancel);
+        while (receive_string() == 12)
+            ;
+        check_failed(interrupted ? SKV_INTERRUPTED : SKV_TIMEOUT, interrupted ? ECANCELED : ETIMEDOUT);
+        skv_transport_shut(transport);
+        pthread_join(thread, NULL);
+        end();
+    }
+    skv_cancel_free(cancel);
+}
+
 static void a_peer_that_is_gone_is_found_out(void)
 {
     skv_deadline deadline = within(10000, NULL);
@@ -284,6 +322,7 @@ int main(void)
     bytes_on_an_idle_connection_end_it_unless_tls_is_on();
     a_response_that_is_there_is_not_lost_to_an_interrupt();
     without_limits_nothing_waits();
+    a_peer_that_sends_without_a_pause_ends_no_call_late();
     a_muted_or_closed_transport_sends_nothing();
     skv_reply_free(reply);
     return check_summary("transport");
