@@ -18,8 +18,8 @@ Gem::Specification.new do |spec|
   spec.add_dependency 'erubi', '~> 1.10'
   spec.add_dependency 'parslet', '~> 2.0'
   spec.add_dependency 'prometheus-client', '>= 4.0', '< 6'
-  spec.add_dependency 'puma', '~> 8.0', '>= 8.0.2'
-  spec.add_dependency 'rack', '~> 3.2', '>= 3.2.6'
+  spec.add_dependency 'puma', '>= 8.0.2', '< 9'
+  spec.add_dependency 'rack', '>= 3.2.6', '< 4'
   spec.add_dependency 'roda', '~> 3.0'
   spec.add_dependency 'simpkv', Simpkv::VERSION
   spec.add_dependency 'sqlite3', '~> 2.0'

@@ -104,7 +104,7 @@ RSpec.describe 'A release that rake package builds' do
     ruby, java, server, puppet = packages.map { |package| needs(package) }
     expect(java).to eq(libraries)
     expect(ruby).to eq(libraries.merge('ruby-progressbar' => 'vers:gem/>=1.11|<2'))
-    expect(server).to include('simpkv' => "vers:gem/#{Simpkv::VERSION}", 'puma' => 'vers:gem/>=8.0|<9')
+    expect(server).to include('simpkv' => "vers:gem/#{Simpkv::VERSION}", 'puma' => 'vers:gem/>=8.0.2|<9')
     wanted = Gem::Specification.load(File.join(Packages::ROOT, 'simpkv-server.gemspec')).runtime_dependencies
     expect(server.keys).to match_array(wanted.map(&:name))
     modules = JSON.parse(File.read("#{Packages::ROOT}/metadata.json"))['dependencies'].map { |needed| needed['name'] }

@@ -2,6 +2,7 @@
 
 require 'time'
 require 'timeout'
+require 'simpkv/estate/secret_names'
 require 'simpkv/unsafe_characters'
 
 module Simpkv
@@ -42,17 +43,19 @@ module Simpkv
 
       # @param text [String]
       # @param members [Array<String>] the names of a node's members
-      # @param estate [Estate] its inventory has some facts
+      # @param facts [Array<String>] the names of the facts in the inventory
+      # @param case_sensitive [Boolean] whether names of nodes can have capital letters
+      # @param secret_names [SecretNames]
       # @raise [InvalidError] the text is no condition, names neither a member nor a fact of the inventory, names a
       #   secret, or has a value that the member never has
-      def initialize(text, members, estate)
+      def initialize(text, members, facts, case_sensitive, secret_names)
         @text = text
         @name, @operator, @value = text.match(SYNTAX)&.captures
         refuse("is none: write a name, one of = != ~ !~ < >, and a value, as in 'status=failed'") unless @name
 
-        @fact = indexed_fact(members, estate) unless members.include?(@name)
+        @fact = indexed_fact(members, facts, secret_names) unless members.include?(@name)
         check_value
-        check_name(@name == 'environment' || estate.case_sensitive?) if %w[name environment].include?(@name)
+        check_name(@name == 'environment' || case_sensitive) if %w[name environment].include?(@name)
       end
 
       # @param node [Hash] of {NodeList}
@@ -134,12 +137,11 @@ module Simpkv
       end
 
       # @return [#call] finds the fact among those of the inventory, which may be a part of one of them
-      def indexed_fact(members, estate)
-        facts = estate.options['indexed_facts']
+      def indexed_fact(members, facts, secret_names)
         indexed = facts.find { |name| @name == name || @name.start_with?("#{name}.") }
         return unknown(members + facts) unless indexed
 
-        refuse('compares a secret, as its name says') if estate.secret_names.include?(@name)
+        refuse('compares a secret, as its name says') if secret_names.include?(@name)
         return ->(values) { values[indexed] } if indexed == @name
 
         rest = @name.delete_prefix("#{indexed}.")

@@ -29,8 +29,9 @@ module Simpkv
       # @return [Array<NodeFilter>]
       # @raise [InvalidError] one of them is wrong, or they need too much time
       def filters(texts)
+        facts = @estate.options['indexed_facts']
         NodeFilter.limited do
-          texts.map { |text| NodeFilter.new(text, MEMBERS, @estate) }
+          texts.map { |text| NodeFilter.new(text, MEMBERS, facts, @estate.case_sensitive?, @estate.secret_names) }
         end
       end
 

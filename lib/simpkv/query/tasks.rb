@@ -8,8 +8,8 @@ module Simpkv
     # What a worker does beside queries: work whose time and memory a client of the service decides, because it has the
     # client's regular expressions. A task is a Hash that JSON can hold. Its member `task` is the name of a method here.
     #
-    # nodes:: filters a list of nodes: `nodes`, `filters`, `facts` and `case_sensitive`, see {Estate::NodeFilter}; the
-    #   result is the list of the numbers of those that match
+    # nodes:: filters a list of nodes: `nodes`, `filters`, `facts`, `case_sensitive` and `secret_names` (the option), see
+    #   {Estate::NodeFilter}; the result is the list of the numbers of those that match
     # rules:: reads the inspection rules `rules`, a text of JSON, and inspects a node with them, if there is an `input`;
     #   the result is the output: see {Native::Rules}
     class Tasks
@@ -26,11 +26,10 @@ module Simpkv
       private
 
       def nodes(task)
-        given, facts, case_sensitive, nodes = task.values_at('filters', 'facts', 'case_sensitive', 'nodes')
+        given, nodes, *estate = task.values_at('filters', 'nodes', 'facts', 'case_sensitive')
+        estate << Estate::SecretNames.new(task['secret_names'])
         Estate::NodeFilter.limited do
-          filters = given.map do |text|
-            Estate::NodeFilter.new(text, Estate::NodeList::MEMBERS, facts, case_sensitive)
-          end
+          filters = given.map { |text| Estate::NodeFilter.new(text, Estate::NodeList::MEMBERS, *estate) }
           nodes.each_index.select { |number| filters.all? { |filter| filter.match?(nodes[number]) } }
         end
       end

@@ -41,7 +41,8 @@ module Simpkv
 
         numbers = @workers.perform('task' => 'nodes', 'filters' => filters, 'nodes' => nodes,
                                    'facts' => estate.options['indexed_facts'],
-                                   'case_sensitive' => estate.case_sensitive?)
+                                   'case_sensitive' => estate.case_sensitive?,
+                                   'secret_names' => estate.options['secret_names'])
         nodes.values_at(*numbers)
       end
 
