@@ -89,6 +89,24 @@ RSpec.describe 'simpkv::authorized_keys, as root, with files of a user', needs: 
     end
   end
 
+  # Root has a reserve on the disk.
+  it 'removes a foreign key after the user has filled the disk' do
+    disk = File.join(folder, 'disk')
+    FileUtils.touch(disk)
+    File.truncate(disk, 8 << 20)
+    system('mkfs.ext4', '-q', '-m', '20', disk, exception: true)
+    system('mount', '-o', 'loop', disk, home, exception: true)
+    File.chown(nobody.uid, nobody.gid, home)
+    by_user { [Dir.mkdir(ssh, 0o700), File.write(file, content, perm: 0o600)] }
+    expect { by_user { File.open(File.join(home, 'full'), 'w') { |full| loop { full.write('x' * 4096) } } } }
+      .to raise_error(Errno::ENOSPC)
+    expect(failures(manifest)).to eq([])
+    expect([File.read(file), permissions, Dir.children(ssh)])
+      .to eq([stored, [nobody.uid, nobody.gid, 0o600], ['authorized_keys']])
+  ensure
+    system('umount', home)
+  end
+
   linked = {
     'the file into another folder' => lambda do
       Dir.mkdir(File.join(home, 'dotfiles'))

@@ -57,7 +57,7 @@ Class.new do
     refused = nil
     begin
       return as_user(verb, &block) unless @central || user_id.zero?
-    rescue Errno::EACCES, Errno::EPERM => e
+    rescue Errno::EACCES, Errno::EPERM, Errno::ENOSPC, Errno::EDQUOT => e # Root has a reserve, and no quota.
       refused = e
     end
     refused && !Process.euid.zero? ? raise(refused) : as_root(&block)
@@ -96,7 +96,8 @@ Class.new do
     when Errno::ELOOP, Errno::ENOTDIR then "Replace #{File.dirname(@path)} by a folder, and #{@path} by a file"
     when Errno::EACCES, Errno::EPERM
       "Let #{@central ? 'root' : "#{@user} or root"} write the folder; lsattr shows if file or folder are immutable"
-    else 'Correct this'
+    when Errno::ENOSPC, Errno::EDQUOT then "Make room on the disk of #{File.dirname(@path)}"
+    else 'Remove the cause'
     end
   end
 
