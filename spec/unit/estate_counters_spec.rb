@@ -58,7 +58,7 @@ RSpec.describe Simpkv::Estate::Counters do
   end
 
   it 'do not count any more after an hour, and are an error if they cannot be read' do
-    counters = estate({}).counters
+    counters = estate({}).tap(&:make).counters
     counters.put('old', 'time' => '2020-01-01T00:00:00Z', 'pools' => [])
     counters.put('new', 'time' => Time.now.utc.iso8601, 'pools' => [])
     expect(counters.recent.keys).to eq(%w[new])
@@ -67,7 +67,7 @@ RSpec.describe Simpkv::Estate::Counters do
   end
 
   it 'are an error if a member of a pool or server has another type' do
-    counters = estate({}).counters
+    counters = estate({}).tap(&:make).counters
     server = { 'uri' => 'ldap://ldap1', 'connects' => 1, 'retries' => {}, 'operations' => { 'get' => 2 }, 'tls' => nil }
     pool = { 'identity' => 'cn=admin', 'waits' => 0, 'servers' => [server] }
     good = { 'time' => Time.now.utc.iso8601, 'pid' => 1, 'version' => '1.1.0', 'pools' => [pool] }

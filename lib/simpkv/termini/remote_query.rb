@@ -51,7 +51,7 @@ module Simpkv
              Net::HTTPBadResponse, Net::HTTPHeaderSyntaxError => e
         silent(e.message)
       rescue Timeout::Error
-        silent("no whole answer within #{@answer} s")
+        silent("no whole answer within #{@answer.round(3)} s")
       end
 
       private
