@@ -20,7 +20,7 @@ module Simpkv
 
       # @return [#call]
       def engine
-        @engine ||= Native::Rules.method(:new)
+        @engine ||= ->(json) { Native::Rules.new(json) }
       end
     end
   end
