@@ -184,6 +184,20 @@ RSpec.describe 'docs/backup.md' do
       expect(Dir.children(saved)).to contain_exactly('default.jsonl', 'secrets.jsonl')
     end
 
+    # It exited with 0, and nobody could decrypt the backup.
+    it 'saves nothing if it does not know the files of keys' do
+      define_singleton_method(:key_files) { { 'KEY_FILES' => nil } }
+      expect { follow('Backup') }.to raise_error(/KEY_FILES: name the files of keys/)
+      expect(File.exist?(saved)).to be(false)
+    end
+
+    # The second copy replaced the first one.
+    it 'saves nothing if two files of keys have one name' do
+      define_singleton_method(:key_files) { { 'KEY_FILES' => "#{keys} /etc/other/keys.jwks" } }
+      expect { follow('Backup') }.to raise_error(/KEY_FILES has two files of one name: keys\.jwks/)
+      expect(File.exist?(saved)).to be(false)
+    end
+
     # The export exited with 0, and the import was verified.
     it 'has damaged documents as they are, and names them' do
       files = %w[app1/kept app1/secret].map { |key| File.join(root, 'environments/production', key) }

@@ -27,7 +27,7 @@ RSpec.describe 'On a fresh machine, the commands' do
   assumed = {
     'backup.md' => <<~SHELL,
       mkdir /root/keys
-      export BACKENDS=default BACKUP=/root/backup KEYS=/root/keys
+      export BACKENDS=default BACKUP=/root/backup KEYS=/root/keys KEY_FILES=
       simpkv init
       simpkv put app1/url x
     SHELL
