@@ -2,6 +2,7 @@
 
 require 'English'
 require 'time'
+require 'simpkv/cli/awaited_folder'
 require 'simpkv/cli/polled_changes'
 require_relative 'command_helper'
 require_relative '../support/processes'
@@ -61,6 +62,21 @@ RSpec.describe 'simpkv watch' do
     expect(simpkv('watch', '--poll', '1', '--since', 'file:1').to_a)
       .to eq(['', "simpkv: --poll does not go with --since: a list has no cookie\n", 64])
     expect(simpkv('watch', '--poll', '0').code).to eq(64)
+  end
+
+  # It asked without a pause. A watch that reads from a replica that lags does not find the folder for a while.
+  it 'pauses between two tries while the folder is there, and the watch does not find it' do
+    plant('app1/a')
+    tries = 0
+    watch = lambda do |&each|
+      (tries += 1) > 4 ? each.call(Simpkv::Change.new(:ready, '', '', true)) : raise(Simpkv::NotFoundError, 'none')
+    end
+    started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    seen = []
+    awaited = Simpkv::Cli::AwaitedFolder.new(store, 'environments/production/app1', 0.1, ->(error) { seen << error })
+    awaited.each(watch) { |change| seen << change.key }
+    expect(Process.clock_gettime(Process::CLOCK_MONOTONIC) - started).to be >= 0.4
+    expect(seen).to match([be_a(Simpkv::NotFoundError), '', 'a'])
   end
 
   # A list that failed must not look like a folder that was emptied.

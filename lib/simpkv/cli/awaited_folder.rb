@@ -52,8 +52,12 @@ module Simpkv
         begun ? raise : retry
       end
 
+      # Pauses before each look: a replica that lags may know the folder, and not the entry that the watch reads.
       def wait
-        sleep(@seconds) until exists?
+        loop do
+          sleep(@seconds)
+          break if exists?
+        end
       end
 
       def exists?
