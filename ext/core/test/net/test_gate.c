@@ -244,7 +244,7 @@ static void nothing_beyond_a_message_leaves_the_transport(void)
     }
 }
 
-/* An entry goes to libldap without a copy of it in the gate. */
+/* The bytes of an entry that is larger than what the gate reads at once. */
 static void a_large_entry_passes(void)
 {
     const size_t value = 200000, size = value + 30;
