@@ -13,6 +13,20 @@ module Simpkv
       NO_NAME = 'no key can be called that: it is not UTF-8, or has control characters'
       private_constant :NO_NAME
 
+      # Files, and entries that another program made, may have any name.
+      #
+      # @param path [String]
+      # @return [Boolean] whether it can be that of a key or folder
+      def self.name?(path)
+        path.valid_encoding? && !path.match?(/[[:cntrl:]]/)
+      end
+
+      # @param names [Array<String>]
+      # @return [Hash{String => String}] those that no key or folder can have, and why
+      def self.refused(names)
+        names.reject { |name| name?(name) }.to_h { |name| [name, NO_NAME] }
+      end
+
       # @param store [Store]
       def initialize(store)
         @store = store
@@ -57,21 +71,15 @@ module Simpkv
       # @return [Array(Array<String>, Array<String>)] keys and folders
       def below(root, errors)
         listing = @store.tree(root, values: block_given?, required: false) do |path, document|
-          yield "#{root}/#{path}", document if name?(path)
+          yield "#{root}/#{path}", document if Walk.name?(path)
           nil
         end
         note(root, listing[:errors], errors)
         [listing[:keys].keys, listing[:folders]].map do |paths|
-          valid, invalid = paths.partition { |path| name?(path) }
           # An invalid folder is named once, without what is below it.
-          note(root, invalid.select { |path| name?(File.dirname(path)) }.to_h { |path| [path, NO_NAME] }, errors)
-          valid.map { |path| "#{root}/#{path}" }
+          note(root, Walk.refused(paths.select { |path| Walk.name?(File.dirname(path)) }), errors)
+          paths.select { |path| Walk.name?(path) }.map { |path| "#{root}/#{path}" }
         end
-      end
-
-      # Files may have any name.
-      def name?(name)
-        name.valid_encoding? && !name.match?(/[[:cntrl:]]/)
       end
 
       def note(folder, reasons, errors)

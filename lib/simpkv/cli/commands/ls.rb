@@ -3,6 +3,7 @@
 require 'simpkv/cli/command'
 require 'simpkv/cli/value'
 require 'simpkv/cli/versioned'
+require 'simpkv/cli/walk'
 require 'simpkv/document/stored_form'
 
 module Simpkv
@@ -33,13 +34,13 @@ module Simpkv
 
         def run(folder = '')
           @faults = {}
-          listing = about_folder(folder) { listed(folder) }
+          listing = valid(about_folder(folder) { listed(folder) })
           keys = listing[:keys].map { |name, summary| [Output.name(name), summary] }.sort_by(&:first).to_h
           folders = listing[:folders].map { |name| Output.name(name) }.sort
           output.print('keys' => @long ? keys : keys.keys, 'folders' => folders) do
             @long ? long(keys, folders) : folders.map { |name| "#{name}/" } + keys.keys
           end
-          report(listing[:errors].merge(@faults))
+          report(@faults.merge(listing[:errors]))
         end
 
         private
@@ -69,6 +70,13 @@ module Simpkv
           return reading.list(path, required: required, &describe) if @expired
 
           list_live(reading, path, required: required, &describe)
+        end
+
+        # @return [Hash] a list in which names that no key or folder can have are among the errors
+        def valid(listing)
+          refused = Walk.refused(listing[:keys].keys + listing[:folders])
+          { keys: listing[:keys].reject { |name, _| refused.key?(name) }, folders: listing[:folders] - refused.keys,
+            errors: listing[:errors].merge(refused) }
         end
 
         # Notes why functions cannot read a document, if they cannot.
