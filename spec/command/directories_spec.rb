@@ -96,6 +96,18 @@ RSpec.describe 'the command, with directories' do
         expect(simpkv!('-b', name, '-e', 'refused', 'ls')).to eq("fine\n")
       end
 
+      # A dry run of a document beyond the limit of the server said that it would be stored.
+      it 'lists large documents in a dry run, of which only a write knows whether the server accepts them' do
+        put('-e', 'large', 'key', 'x' * (3 << 20))
+        put('-e', 'large', 'small', 'x' * 1000)
+        copy = ->(*options) { simpkv('copy', '-e', 'large', 'default', name, *options) }
+        warning = "simpkv: 1 large document: a dry run does not try the server's limit on the size of messages\n  " \
+                  "environments/large/key\n"
+        expect(copy['-n']).to have_attributes(code: 0, err: end_with(warning))
+        expect(copy[].code).to eq(type == Ds389 ? 65 : 0)
+        expect(copy['-n'].err.end_with?(warning)).to be(type == Ds389)
+      end
+
       it 'tells keys apart that differ in capital letters' do
         put('-b', name, '-e', 'caps', 'd1/k1', 'x')
         %w[get exists rm].each do |command|

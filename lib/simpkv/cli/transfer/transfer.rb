@@ -37,6 +37,9 @@ module Simpkv
       # @return [Hash{String => String}] by path, the reason why a key was not stored, or cannot be
       attr_reader :failures
 
+      # @return [Refusals] of the target
+      attr_reader :refusals
+
       # @return [Integer] the number of stored keys
       attr_reader :stored
 
@@ -64,13 +67,10 @@ module Simpkv
       # @return [Plan]
       # @raise [Failure, Simpkv::Error]
       def plan(keep: false)
-        unread = {}
-        corrupt = {}
-        lost = {}
-        refused = {}
+        unread, corrupt, lost, refused = Array.new(4) { {} }
         digests = digests(@source, 'reading the source', @roots, unread) do |path, document|
           note(path, document, corrupt, lost)
-          refused[path] = @refusals.of_document(document)
+          refused[path] = @refusals.of_document(path, document)
         end
         targets = @capitals.targets(digests.keys)
         note_refused(targets, refused)

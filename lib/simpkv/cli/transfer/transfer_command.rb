@@ -23,7 +23,8 @@ module Simpkv
 
         Before each change, it writes the replaced document into a journal, which only its owner can read. The journal
         is in plain text, even if the target is encrypted. --resume continues after a kill. --rollback JOURNAL undoes
-        all changes, except new folders, and keys that were changed since.
+        all changes, except new folders, and keys that were changed since. --dry-run does not try the limit of a
+        directory server on the size of messages; it lists documents of more than 64 KiB.
 
         At the end, the command reads source and target again and compares them byte for byte. Documents that
         functions cannot read are stored as they are and listed, and the exit code is 65. The command also lists each
@@ -76,7 +77,16 @@ module Simpkv
 
       # @return [Array(Hash, Hash{String => String})] as {#stored}, of a dry run
       def foretold(work, plan)
+        warn_about_limits(work.refusals.untried(plan))
         [{ 'failed' => work.failures.length }, plan.unread.merge(work.failures)]
+      end
+
+      # @param paths [Array<String>]
+      def warn_about_limits(paths)
+        return if paths.empty?
+
+        warn "simpkv: #{Output.count(paths.length, 'large document')}: a dry run does not try the server's limit on " \
+             "the size of messages\n#{Output.some(paths.sort)}"
       end
 
       # Stores the keys, and reads both ends again.
