@@ -2,6 +2,7 @@
 
 require_relative '../support/command'
 require_relative '../support/debian_slapd'
+require_relative '../support/page'
 
 # docs/high-availability.md prepares servers that docs/directories.md has prepared already.
 RSpec.describe 'simpkv schema --missing-from', :heavy do
@@ -62,6 +63,32 @@ RSpec.describe 'simpkv schema --missing-from', :heavy do
     both = settings
     expect(both['olcDbIndex']).to include('simpkvKey eq,sub')
     expect(printed(*replicator, *missing)).to eq("# The server has all of it.\n")
+  end
+
+  # Runs a script with another /run, so that no other server of the machine is there.
+  def in_empty_run(script)
+    Page.shell("unshare --mount sh -eu << 'END'\nmount -t tmpfs none /run\n#{script}\nEND\n", 'SIMPKV_CONFIG' => config)
+  end
+
+  # Runs a script where the socket of the server is the one that ldapi:/// stands for.
+  def at_default_socket(script)
+    socket = @server.uri.delete_prefix('ldapi://').gsub('%2F', '/')
+    in_empty_run("mkdir /run/slapd\nln -s '#{socket}' /run/slapd/ldapi\n#{script}")
+  end
+
+  # It refused ldapi:///, which the tools of OpenLDAP take for the default socket.
+  it 'asks the server of the machine as the pages say' do
+    page = Page.new('high-availability.md').blocks_of('sh').find { |block| block.include?('--missing-from') }
+    commands = page.lines.grep(%r{ldapi:///}).join
+    expect(commands.lines.length).to eq(2)
+    expect(at_default_socket(commands)).to include('modifying entry')
+    expect(at_default_socket('simpkv schema --form config --missing-from ldapi:///'))
+      .to eq("# The server has all of it.\n")
+  end
+
+  it 'tells where the server of the machine should be' do
+    expect { in_empty_run('simpkv schema --form config --missing-from ldapi:///') }
+      .to raise_error(%r{there is none at /run/slapd/ldapi, /run/ldapi, .* as in ldapi://%2Frun%2Fslapd%2Fldapi$})
   end
 
   it 'names a database that the server does not have, and refuses other forms' do

@@ -2,6 +2,7 @@
 
 require 'simpkv/cli/command'
 require 'simpkv/cli/directory/directory_setup'
+require 'simpkv/cli/directory/local_socket'
 require 'simpkv/cli/directory/missing_config'
 
 module Simpkv
@@ -14,8 +15,8 @@ module Simpkv
         ARGUMENTS = ''
         DESCRIPTION = <<~TEXT
           Prints a file for the administrator of the directory, and asks no server without --missing-from. The comments
-          in the file say how to load it. It has the base DN, the bind DN and the layout of the backend if that is a directory. Otherwise it
-          has sample names below dc=simp, and notes about the names to replace.
+          in the file say how to load it. It has the base DN, the bind DN and the layout of the backend if that is a
+          directory. Otherwise it has sample names below dc=simp, and notes about the names to replace.
 
           The forms are: ldif, the schema for a running server; schema, the same for slapd.conf of OpenLDAP; base, the
           base entry and the entries above it; access, the rules that let only the identity of the backend read and
@@ -28,7 +29,7 @@ module Simpkv
           of the others then lets it read the whole database, without limits.
 
           A server takes the form config once: it refuses the schema a second time. --missing-from asks the server at
-          that URI, as the local user over ldapi, and leaves out what it has.
+          that URI, as the local user over ldapi, and leaves out what it has. ldapi:/// is the slapd of this machine.
         TEXT
         EXAMPLES = {
           'simpkv schema --form config > config.ldif' => 'All settings for OpenLDAP with cn=config',
@@ -99,7 +100,8 @@ module Simpkv
         end
 
         def missing_part(text)
-          store = Store.open('ldap', 'ldap_uri' => @asked, 'base_dn' => 'cn=config', 'id' => 'schema')
+          uri = LocalSocket.named(@asked)
+          store = Store.open('ldap', 'ldap_uri' => uri, 'base_dn' => 'cn=config', 'id' => 'schema')
           MissingConfig.new(store, layout).of(text)
         ensure
           store&.close
