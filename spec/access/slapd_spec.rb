@@ -106,3 +106,32 @@ RSpec.describe "simpkv access, with Debian's rules and none that closes the tree
     directory.replace_rule(nil, warning[/(?<=put ').*(?=' in)/])
   end
 end
+
+RSpec.describe 'simpkv access status --verify, on OpenLDAP with virtual list views', needs: :cext do
+  include_context 'with access control', AccessServers::Slapd
+
+  before do
+    directory.configure(<<~LDIF)
+      dn: cn=module{0},cn=config
+      changetype: modify
+      add: olcModuleLoad
+      olcModuleLoad: sssvlv
+
+      dn: olcOverlay=sssvlv,olcDatabase={1}mdb,cn=config
+      changetype: add
+      objectClass: olcSssVlvConfig
+      olcOverlay: sssvlv
+    LDIF
+  end
+
+  # slapd refused the request, which named no ordering rule, and the command failed.
+  it 'finds that they give nothing away, and tries that with a request that slapd carries out' do
+    access!('apply', file)
+    expect(access('status', '--verify').to_a).to match([/^user +one +present/, '', 0])
+    allow_reading = %(to dn.subtree="#{DirectoryServer::BASE_DN}" by users read)
+    directory.replace_rule(allow_reading)
+    expect(access('status', '--verify').out).to match(/a user without roles: 'globals': may find out values/)
+  ensure
+    directory.replace_rule(nil, directory.rules.find { |rule| rule.include?(' by users read') })
+  end
+end

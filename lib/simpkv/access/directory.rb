@@ -170,7 +170,7 @@ module Simpkv
 
       # @return [Verification]
       def verification
-        Verification.new(@store, @settings, ForeignEntries.new(@store, @settings, server), @names)
+        Verification.new(@store, @settings, ForeignEntries.new(@store, @settings, server), @names, server)
       end
 
       private

@@ -21,11 +21,13 @@ module Simpkv
       # @param settings [Hash{String => Object}] of its backend
       # @param foreign [ForeignEntries]
       # @param names [Names]
-      def initialize(store, settings, foreign, names)
+      # @param server [String] `389ds` or `openldap`
+      def initialize(store, settings, foreign, names, server)
         @store = store
         @settings = settings
         @foreign = foreign
         @names = names
+        @server = server
       end
 
       # @param plan [Plan]
@@ -90,7 +92,9 @@ module Simpkv
       # @return [String, nil]
       def leak(who, user, key)
         dn = Native.dn_from_path(user['layout'].to_sym, :key, *user.values_at('base_dn', 'id'), key)
-        "#{who}: '#{File.dirname(key)}': may find out values (virtual list views)" if VlvFeature.shows?(user, dn)
+        return unless VlvFeature.shows?(user, dn, @server)
+
+        "#{who}: '#{File.dirname(key)}': may find out values (virtual list views)"
       end
 
       def identity(name, password_file)

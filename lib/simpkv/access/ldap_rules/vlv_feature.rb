@@ -18,14 +18,18 @@ module Simpkv
       DATABASES = 'cn=ldbm database,cn=plugins,cn=config'
       ANYBODY = %r{\ballow\b[^;]*ldap:///(?:all|anyone)\b}i.freeze
 
-      # Controls: the order of values, and a view of one entry from a value on.
-      ORDER = "!1.2.840.113556.1.4.473=::#{["\x30\x13\x30\x11\x04\x0fsimpkvJsonValue"].pack('m0')}"
+      # Controls: the order of values, and a view of one entry from a value on. The attribute has no ordering rule:
+      # OpenLDAP wants the client to name one, and 389-DS 2.3.1 crashes if it does.
+      ORDERS = { '389ds' => "\x30\x13\x30\x11\x04\x0fsimpkvJsonValue",
+                 'openldap' => "\x30\x2b\x30\x29\x04\x0fsimpkvJsonValue\x80\x16caseExactOrderingMatch" }
+               .transform_values { |order| "!1.2.840.113556.1.4.473=::#{[order].pack('m0')}" }.freeze
       VIEW = "!#{FEATURE}=::#{["\x30\x09\x02\x01\x00\x02\x01\x00\x81\x01{"].pack('m0')}"
 
-      # Result codes: the control is unknown, the base is hidden, the right is missing, the server is unwilling.
-      REFUSALS = [12, 32, 50, 53].freeze
+      # Result codes: the control or the ordering rule is unknown, the base is hidden, the right is missing, the server
+      # is unwilling.
+      REFUSALS = [12, 18, 32, 50, 53].freeze
       NO_INDEX = 'no index of the server is for such views; its access log has VLV where a client uses them'
-      private_constant :FEATURE, :DN, :CONTAINER, :DATABASES, :ANYBODY, :ORDER, :VIEW, :REFUSALS, :NO_INDEX
+      private_constant :FEATURE, :DN, :CONTAINER, :DATABASES, :ANYBODY, :ORDERS, :VIEW, :REFUSALS, :NO_INDEX
 
       # uri:: of the server
       # state:: `:open` or `:closed` to those who bind; or the reason why it is not known
@@ -71,17 +75,19 @@ module Simpkv
       #
       # @param settings [Hash{String => Object}] of a backend of type ldap, with this identity
       # @param dn [String] of the key, whose name needs no escapes
+      # @param server [String] `389ds` or `openldap`
       # @return [Boolean] whether the identity may use the views of 389-DS, or the server counts the key
       # @raise [UnavailableError] ldapsearch is missing, or the identity cannot bind
-      def self.shows?(settings, dn)
+      def self.shows?(settings, dn, server)
         # Other servers may not have the key and the user yet.
         settings = settings.merge('ldap_uri' => settings['write_uri'] || settings['ldap_uri'])
-        new(settings).servers.any? { |server| server.state == :open } || counts?(settings, *dn.split(',', 2))
+        new(settings).servers.any? { |each| each.state == :open } ||
+          counts?(settings, ORDERS.fetch(server), *dn.split(',', 2))
       end
 
       # @return [Boolean]
-      def self.counts?(settings, name, folder)
-        words = ['-E', ORDER, '-E', VIEW, "(#{name})", '1.1']
+      def self.counts?(settings, order, name, folder)
+        words = ['-E', order, '-E', VIEW, "(#{name})", '1.1']
         text = LdapSearch.text(settings.merge('base_dn' => folder), words, REFUSALS)
         text.match?(/^# vlvResult.*count=[1-9]/)
       end
