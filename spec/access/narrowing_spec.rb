@@ -5,7 +5,10 @@ require_relative 'access_helper'
 RSpec.describe 'simpkv access --narrow-vlv, on 389-DS as it is installed', :ds389, needs: :cext do
   include_context 'with access control', AccessServers::Ds, 'hex', views: true
 
-  before(:context) { @shipped = feature_rules(directory) }
+  before(:context) do
+    @shipped = feature_rules(directory)
+    directory.permit
+  end
 
   after { replace_feature_rules(@shipped) }
 
@@ -100,10 +103,20 @@ RSpec.describe 'simpkv access --narrow-vlv, on 389-DS as it is installed', :ds38
   end
 
   it 'tells an administrator who may not change the rule to whom to turn' do
-    directory.permit
     backends['default']['admin_dn'] = AccessServers::ADMIN_DN
     access!('apply', file)
     expect(access('plan').err).to match(/389-DS counts.*let an administrator of the server load/)
+  end
+
+  # It was refused: a random password had two categories of characters. The Directory Manager may set any.
+  it 'tries a user without roles where the server checks the syntax of passwords' do
+    directory.modify("dn: cn=config\nchangetype: modify\nreplace: passwordCheckSyntax\npasswordCheckSyntax: on\n")
+    backends['default']['admin_dn'] = AccessServers::ADMIN_DN
+    %w[one two].each { |name| password_file(name, "Accepted 1 #{name.reverse}") }
+    access!('apply', file)
+    expect(access('status', '--verify').to_a).to match([/a user without roles: 'globals': may find out values/, '', 1])
+  ensure
+    directory.modify("dn: cn=config\nchangetype: modify\nreplace: passwordCheckSyntax\npasswordCheckSyntax: off\n")
   end
 
   it 'is found by doctor as any identity, until it is closed' do

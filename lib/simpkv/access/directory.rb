@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-require 'securerandom'
 require 'simpkv'
 require 'simpkv/access/foreign_entries'
 require 'simpkv/access/names'
+require 'simpkv/access/passwords'
 require 'simpkv/access/plan'
 require 'simpkv/access/ldap_rules/server_rules'
 require 'simpkv/access/ldap_rules/vlv_feature'
@@ -199,7 +199,7 @@ module Simpkv
       # The password is set in a step of its own: see {#set_password}.
       def user(name)
         { 'objectClass' => %w[top account simpleSecurityObject], 'uid' => [name],
-          'userPassword' => [SecureRandom.hex(32)] }
+          'userPassword' => [Passwords.random] }
       end
 
       # A groupOfNames needs a member. The role itself is one that never binds.

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'digest'
+require 'securerandom'
 require 'simpkv'
 require 'tmpdir'
 
@@ -10,7 +11,15 @@ module Simpkv
     class Passwords
       # The longest password that the core reads from the file of `admin_pw_file`, in bytes.
       LONGEST = 4096
-      private_constant :LONGEST
+
+      # A random password takes a character of each in turn: so it has no repetition or sequence that a server refuses.
+      CATEGORIES = [[*'A'..'Z'], [*'0'..'9'], [*'a'..'z'], %w[+ - . _]].freeze
+      private_constant :LONGEST, :CATEGORIES
+
+      # @return [String] a password that nobody guesses, and that servers with rules for passwords accept
+      def self.random
+        Array.new(16) { CATEGORIES.map { |category| category.sample(random: SecureRandom) } }.join
+      end
 
       # @param reference [String]
       # @return [String, nil] a warning about a file that every local user can read

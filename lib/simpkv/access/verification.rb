@@ -3,6 +3,7 @@
 require 'securerandom'
 require 'simpkv'
 require 'simpkv/access/ldap_rules/vlv_feature'
+require 'simpkv/access/passwords'
 require 'tempfile'
 
 module Simpkv
@@ -69,7 +70,7 @@ module Simpkv
       # @return [Array<String>] what a user without roles finds out
       def stranger(key)
         name = "simpkv-probe-#{SecureRandom.hex(8)}"
-        password = SecureRandom.hex(32)
+        password = Passwords.random
         @store.add_entry(@names.user(name), 'objectClass' => %w[top account simpleSecurityObject], 'uid' => [name],
                                             'userPassword' => [password])
         Tempfile.create('simpkv') do |file|
