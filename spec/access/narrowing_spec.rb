@@ -75,6 +75,34 @@ RSpec.describe 'simpkv access --narrow-vlv, on 389-DS as it is installed', :ds38
     expect(feature_rules(directory)).to match_array([narrow, *@shipped])
   end
 
+  def rule(who)
+    %[(targetattr != "aci")(version 3.0; acl "views"; allow (read, search) #{who};)]
+  end
+
+  # Only ldap:///all and ldap:///anyone counted as open.
+  it 'calls no server closed that has a rule which may be for everybody' do
+    access!('apply', file)
+    access!('apply', '--narrow-vlv')
+    ['userdn != "ldap:///uid=book,dc=simp"', 'ip = "*"', 'userdn = "ldap:///uid=*,ou=users,dc=simp"'].each do |who|
+      replace_feature_rules([rule(who)])
+      expect([who, *access('status').to_a])
+        .to match([who, /^server +\S+ +unknown .*not known who.*#{Regexp.escape(who)};\) of 'oid=/, '', 1])
+    end
+    expect(findings.fetch('administrator')).to include('state' => 'unknown')
+  end
+
+  it 'looks at the rules of the entries above, and asks for no view that could crash the server' do
+    replace_feature_rules([])
+    change = ->(act) { "dn: cn=config\nchangetype: modify\n#{act}: aci\naci: #{rule('userdn = "ldap:///all"')}\n" }
+    directory.modify(change.call('add'))
+    access!('apply', file)
+    expect(access('plan').err).to match(/not known who may use .* of 'cn=config' may permit it/)
+    expect(access('status', '--verify').out).to include("a user without roles: 'globals': may find out values")
+    expect(findings.values.map { |finding| finding['state'] }).to eq(%w[unknown unknown])
+  ensure
+    directory.modify(change.call('delete'))
+  end
+
   it 'names the indexes that are for such views' do
     place = 'cn=people,cn=userroot,cn=ldbm database,cn=plugins,cn=config'
     directory.add("dn: #{place}\nobjectClass: vlvSearch\nvlvBase: dc=simp\nvlvScope: 2\nvlvFilter: (uid=*)\n\n" \

@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 require 'simpkv'
+require 'simpkv/access/ldap_rules/feature_rule'
+require 'simpkv/access/names'
 require 'simpkv/backend/ldap_search'
 
 module Simpkv
@@ -15,8 +17,10 @@ module Simpkv
 
       # Only identities with rights on the configuration see this entry; they see `aci` as well.
       CONTAINER = 'cn=features,cn=config'
+
+      # The entries whose rules concern the feature.
+      PLACES = [DN, CONTAINER, 'cn=config'].freeze
       DATABASES = 'cn=ldbm database,cn=plugins,cn=config'
-      ANYBODY = %r{\ballow\b[^;]*ldap:///(?:all|anyone)\b}i.freeze
 
       # Controls: the order of values, and a view of one entry from a value on. The attribute has no ordering rule:
       # OpenLDAP wants the client to name one, and 389-DS 2.3.1 crashes if it does.
@@ -29,7 +33,7 @@ module Simpkv
       # is unwilling.
       REFUSALS = [12, 18, 32, 50, 53].freeze
       NO_INDEX = 'no index of the server is for such views; its access log has VLV where a client uses them'
-      private_constant :FEATURE, :DN, :CONTAINER, :DATABASES, :ANYBODY, :ORDERS, :VIEW, :REFUSALS, :NO_INDEX
+      private_constant :FEATURE, :DN, :CONTAINER, :PLACES, :DATABASES, :ORDERS, :VIEW, :REFUSALS, :NO_INDEX
 
       # uri:: of the server
       # state:: `:open` or `:closed` to those who bind; or the reason why it is not known
@@ -81,8 +85,7 @@ module Simpkv
       def self.shows?(settings, dn, server)
         # Other servers may not have the key and the user yet.
         settings = settings.merge('ldap_uri' => settings['write_uri'] || settings['ldap_uri'])
-        new(settings).servers.any? { |each| each.state == :open } ||
-          counts?(settings, ORDERS.fetch(server), *dn.split(',', 2))
+        new(settings).usable? || counts?(settings, ORDERS.fetch(server), *dn.split(',', 2))
       end
 
       # @return [Boolean]
@@ -102,6 +105,15 @@ module Simpkv
       # @return [Array<Server>]
       def servers(uris = LdapAccess.uris(@settings).uniq)
         uris.map { |uri| server(uri) }
+      end
+
+      # @return [Boolean] whether the identity may use the views of a server
+      def usable?
+        LdapAccess.uris(@settings).any? do |uri|
+          with_store(uri) { |store| visible?(store, DN) }
+        rescue Error # it is not known of this server
+          false
+        end
       end
 
       # Deletes rules.
@@ -134,11 +146,10 @@ module Simpkv
 
       def server(uri)
         with_store(uri) do |store|
-          rules = values(store)
-          open = rules.grep(ANYBODY)
-          next Server.new(uri, :closed, [], []) if open.empty? && visible?(store, CONTAINER)
+          open = values(store).select { |rule| FeatureRule.for_anybody?(rule) }
+          next Server.new(uri, :open, open, used_by(store)) if open.any? || !visible?(store, CONTAINER)
 
-          Server.new(uri, :open, open, used_by(store))
+          Server.new(uri, doubt(store) || :closed, [], [])
         end
       rescue NotFoundError, DeniedError
         # The feature's rules decide about this entry and about its use.
@@ -147,10 +158,27 @@ module Simpkv
         Server.new(uri, e.message, [], [])
       end
 
+      # @return [String, nil] why the views may be for everybody, although no rule says so
+      def doubt(store)
+        rules = PLACES.flat_map { |dn| values(store, dn).map { |rule| [dn, rule] } }
+        dn, rule = rules.find { |_, each| !FeatureRule.for_names?(each) }
+        return "the rule #{rule} of '#{dn}' may permit it to everybody" if rule
+
+        'this identity may, by a rule that it may not see' if rules.empty? && !root?(store)
+      end
+
+      # @return [Boolean] whether the identity needs no rule
+      def root?(store)
+        return true unless @settings['admin_pw_file'] # the local user
+
+        root = store.read_entry('cn=config', %w[nsslapd-rootdn]).values.flatten
+        root.any? { |dn| Names.normalized(dn) == Names.normalized(@settings['admin_dn']) }
+      end
+
       # @return [Array<String>]
-      # @raise [NotFoundError, DeniedError] the identity may not use the feature
-      def values(store)
-        store.read_entry(DN, %w[oid aci]).find { |name, _| name.casecmp?('aci') }&.last.to_a
+      # @raise [NotFoundError, DeniedError] for the feature: the identity may not use it
+      def values(store, name = DN)
+        store.read_entry(name, %w[objectClass aci]).find { |each, _| each.casecmp?('aci') }&.last.to_a
       end
 
       def visible?(store, name)

@@ -19,7 +19,7 @@ module Simpkv
       # @return [void]
       def perform(uris)
         servers = @feature.servers(uris).reject { |server| server.state == :closed }
-        return @findings.ok('hidden values', 'no server gives them away by virtual list views') if servers.empty?
+        return @findings.ok('hidden values', 'no server lets everybody use virtual list views') if servers.empty?
 
         servers.each { |server| report(server) }
       end
