@@ -130,6 +130,30 @@ RSpec.describe 'simpkv access --narrow-vlv, on 389-DS as it is installed', :ds38
     other&.stop
   end
 
+  # The first failure ended each apply, and the servers behind it stayed as they were.
+  it 'opens the servers that answer, and forgets one that is gone when the backend no longer names it' do
+    other = directory.class.new('hex', views: true)
+    other.start
+    backends['default'].merge!('ldap_uri' => "#{directory.uri} #{other.uri}", 'write_uri' => directory.uri)
+    # The state has the other server first.
+    [[], @shipped].each do |rules|
+      replace_feature_rules(rules)
+      access!('apply', '--narrow-vlv')
+    end
+    other.stop_serving
+    expect(access('delete', '--narrow-vlv').to_a)
+      .to match([/\A\+ server-wide rule of #{directory.uri}: .*\n\z/, /#{other.uri}: .* were not put back: .*again/, 1])
+    expect([feature_rules(directory), stored['removed']]).to eq([@shipped, { other.uri => @shipped }])
+    expect(access('apply').to_a).to match(['', /#{other.uri}: .* were not put back/, 1])
+    backends['default']['ldap_uri'] = directory.uri
+    configure(config)
+    expect(access('apply').to_a)
+      .to match(['', /#{other.uri}: .*; simpkv forgets them.*: #{Regexp.escape(@shipped.first)}/, 0])
+    expect([stored['removed'], access('apply').code]).to eq([{}, 0])
+  ensure
+    other&.stop
+  end
+
   it 'tells an administrator who may not change the rule to whom to turn' do
     backends['default']['admin_dn'] = AccessServers::ADMIN_DN
     access!('apply', file)

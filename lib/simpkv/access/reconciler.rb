@@ -7,6 +7,7 @@ require 'simpkv/access/plan'
 require 'simpkv/access/reading'
 require 'simpkv/access/state'
 require 'simpkv/access/step_runner'
+require 'simpkv/access/unfinished'
 
 module Simpkv
   module Access
@@ -29,6 +30,9 @@ module Simpkv
     #
     # An object is an array of its section (`users`, `roles` or `bindings`) and its name.
     class Reconciler
+      # @return [Unfinished, nil] of the last {#apply}
+      attr_reader :unfinished
+
       # @param documents [State]
       # @param directory [Directory]
       # @param passwords [Passwords]
@@ -59,7 +63,7 @@ module Simpkv
       # @param declare [Proc, nil] as the block of {#plan}
       # @param only [Array(String, String), nil] the object that it changes; nil for all
       # @yieldparam step [Step] that was done
-      # @return [Plan, Part] the last one, without steps
+      # @return [Plan, Part] the last one, without steps but those that are {#unfinished}
       # @raise [Refused] nothing was changed
       # @raise [ConflictError] others changed the same each time
       # @raise [Error] a step failed; the steps before it are done
@@ -130,11 +134,13 @@ module Simpkv
       #
       # @yieldreturn [Plan, Part]
       def converge(done)
+        @unfinished = Unfinished.new(@documents, @directory)
         CompareAndSwap.repeat('others keep changing the same users, roles or rules: try again') do
           plan = refuse(yield)
-          return note_stamps(plan) if plan.steps.empty?
+          steps = plan.steps.reject { |step| @unfinished.include?(step) }
+          return note_stamps(plan) if steps.empty?
 
-          perform(due(plan.steps), done)
+          perform(due(steps), done)
           CompareAndSwap.overtaken
         end
       end
@@ -155,11 +161,19 @@ module Simpkv
         steps.each do |step|
           # An administrator gets the rules before the state says so.
           done.call(step) if step.by_hand?
-          runner.perform(step)
-          done.call(step) unless step.by_hand?
+          done.call(step) if done?(runner, step) && !step.by_hand?
         end
       rescue ConflictError, ExistsError, NotFoundError
         CompareAndSwap.overtaken
+      end
+
+      # @return [Boolean] false for a failure that does not stop the other steps
+      def done?(runner, step)
+        runner.perform(step)
+        true
+      rescue Error => e
+        @unfinished.note(step, e)
+        false
       end
 
       # Notes the passwords that were tried, so that the next plan does not bind as each user.

@@ -15,6 +15,11 @@ module Simpkv
         act == 'rules' && data[:by_hand] ? true : false
       end
 
+      # @return [Boolean] whether it concerns a single server, not the whole directory
+      def of_server?
+        %w[narrow widen].include?(act)
+      end
+
       # @return [Boolean] see `later`
       def later?
         act == 'rules' && data[:later] ? true : false

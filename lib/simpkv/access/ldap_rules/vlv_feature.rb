@@ -116,6 +116,19 @@ module Simpkv
         end
       end
 
+      # @return [Boolean] whether the backend names a server
+      def named?(uri)
+        LdapAccess.uris(@settings).include?(uri)
+      end
+
+      # @return [Boolean] whether a server answers, if only with a refusal
+      def answers?(uri)
+        with_store(uri) { |store| store.read_entry('', %w[1.1]) }
+        true
+      rescue Error => e
+        !e.is_a?(TransientError)
+      end
+
       # Deletes rules.
       #
       # @return [void]

@@ -70,9 +70,10 @@ module Simpkv
         steps = []
         on_access do |access|
           plan = access.apply(declare) { |step| tell(step, steps) }
-          plan.warnings.each { |warning| complain(warning) }
+          left = access.unfinished
+          [*plan.warnings, *left.notes, *left.failures].each { |warning| complain(warning) }
           output.print('steps' => steps) { [] } if output.data?
-          nil
+          Failure::NO if left.failures.any?
         end
       end
 
