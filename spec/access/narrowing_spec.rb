@@ -126,6 +126,7 @@ RSpec.describe 'simpkv access --narrow-vlv, on 389-DS as it is installed', :ds38
     expect([directory, other].map { |server| feature_rules(server) }).to eq([@shipped] * 2)
     other.stop_serving
     expect(access('plan').err).to match(/#{other.uri}: it is not known who may use virtual list views/)
+    expect(access('apply', '--narrow-vlv').to_a).to match([/^- server/, /#{other.uri}: it is not known who may use/, 1])
   ensure
     other&.stop
   end
@@ -158,6 +159,7 @@ RSpec.describe 'simpkv access --narrow-vlv, on 389-DS as it is installed', :ds38
     backends['default']['admin_dn'] = AccessServers::ADMIN_DN
     access!('apply', file)
     expect(access('plan').err).to match(/389-DS counts.*let an administrator of the server load/)
+    expect(access('apply', '--narrow-vlv').to_a).to match(['', /389-DS counts.*let an administrator/, 1])
   end
 
   # It was refused: a random password had two categories of characters. The Directory Manager may set any.

@@ -23,6 +23,7 @@ module Simpkv
         0 => 'Success.',
         NO => 'exists: there is no key or folder of that name. cas: the stored value is not the expected one. ' \
               'node inspect: a rule refuses the node. access plan, access status: there is something to change. ' \
+              'access apply, access delete: a rule of a server is not deleted, or not put back. ' \
               'conflicts list: there are conflicts. nodes --fail-if-any: nodes match. status: a warning.',
         CONFLICT => 'access: an entry of the directory, or the directory, is another one than the state says, or a ' \
                     'binding names what is not declared. Nothing was changed. status: something is critical.',

@@ -73,8 +73,13 @@ module Simpkv
           left = access.unfinished
           [*plan.warnings, *left.notes, *left.failures].each { |warning| complain(warning) }
           output.print('steps' => steps) { [] } if output.data?
-          Failure::NO if left.failures.any?
+          Failure::NO if left.failures.any? || open?(plan)
         end
+      end
+
+      # @return [Boolean] whether a server is not closed, which an option asks for
+      def open?(plan)
+        @narrow && plan.narrowing.servers.any? { |server| server.state != :closed }
       end
 
       # Runs a call of the reconciler. Its errors name the backend.

@@ -28,7 +28,8 @@ module Simpkv
 
             389-DS lets everybody who binds find out values by virtual list views. --narrow-vlv deletes the rule that
             permits them, on each server of the backend, for all that the server has. It names the indexes that are for
-            such views. Later runs keep the rule away. simpkv access delete --narrow-vlv puts it back.
+            such views. Later runs keep the rule away. simpkv access delete --narrow-vlv puts it back. With the option,
+            apply exits with 1 if a server is not known to be closed, for instance because it does not answer.
           TEXT
           EXAMPLES = {
             'simpkv access apply access.yaml' => 'Once',

@@ -20,7 +20,8 @@ module Simpkv
             and the members that no binding has added. It exits with 2, and changes nothing, where apply would, or
             if a remaining binding names the user or role. It exits with 66 if an object is not declared.
 
-            --narrow-vlv puts back the rules that simpkv access apply --narrow-vlv has deleted; so does --all.
+            --narrow-vlv puts back the rules that simpkv access apply --narrow-vlv has deleted; so does --all. It exits
+            with 1 if a server does not answer, and apply tries that again.
           TEXT
           EXAMPLES = {
             'simpkv access delete binding/dev role/dev-writers' => 'A binding and its role',
