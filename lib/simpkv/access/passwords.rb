@@ -12,9 +12,11 @@ module Simpkv
       # The longest password that the core reads from the file of `admin_pw_file`, in bytes.
       LONGEST = 4096
 
-      # A random password takes a character of each in turn: so it has no repetition or sequence that a server refuses.
-      CATEGORIES = [[*'A'..'Z'], [*'0'..'9'], [*'a'..'z'], %w[+ - . _]].freeze
-      private_constant :LONGEST, :CATEGORIES
+      # A random password takes a character of each in turn. So it has no repetition, no sequence, and no three
+      # characters of a user's entry: servers refuse these.
+      SIGNS = %w[+ ! ~ ^].freeze
+      CATEGORIES = [[*'A'..'Z'], [*'0'..'9'], SIGNS, [*'a'..'z'], SIGNS].freeze
+      private_constant :LONGEST, :SIGNS, :CATEGORIES
 
       # @return [String] a password that nobody guesses, and that servers with rules for passwords accept
       def self.random

@@ -2,7 +2,6 @@
 
 require 'simpkv'
 require 'simpkv/access/ldap_rules/feature_rule'
-require 'simpkv/access/names'
 require 'simpkv/backend/ldap_search'
 
 module Simpkv
@@ -175,17 +174,7 @@ module Simpkv
       def doubt(store)
         rules = PLACES.flat_map { |dn| values(store, dn).map { |rule| [dn, rule] } }
         dn, rule = rules.find { |_, each| !FeatureRule.for_names?(each) }
-        return "the rule #{rule} of '#{dn}' may permit it to everybody" if rule
-
-        'this identity may, by a rule that it may not see' if rules.empty? && !root?(store)
-      end
-
-      # @return [Boolean] whether the identity needs no rule
-      def root?(store)
-        return true unless @settings['admin_pw_file'] # the local user
-
-        root = store.read_entry('cn=config', %w[nsslapd-rootdn]).values.flatten
-        root.any? { |dn| Names.normalized(dn) == Names.normalized(@settings['admin_dn']) }
+        "the rule #{rule} of '#{dn}' may permit it to everybody" if rule
       end
 
       # @return [Array<String>]
