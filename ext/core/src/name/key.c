@@ -117,14 +117,13 @@ static bool has_only_key_chars(const char *key, size_t key_len, int flags)
     return true;
 }
 
-static skv_status check_characters(const char *key, size_t key_len, int flags, skv_reply *reply)
+/* White space comes first in messages. */
+static skv_status refuse_characters(const char *key, size_t key_len, skv_reply *reply)
 {
     for (size_t i = 0; i < key_len; i++)
         if (is_space(key[i]))
             return skv_fail(reply, SKV_INVALID, "key '%s' contains disallowed whitespace",
                             skv_quoted(key, key_len).text);
-    if (has_only_key_chars(key, key_len, flags))
-        return SKV_OK;
     skv_fail(reply, SKV_INVALID, "key '%s' contains unsupported characters.  Allowed set=[a-z0-9._:-/]",
              skv_quoted(key, key_len).text);
     if (has_only_key_chars(key, key_len, SKV_KEY_UPPER))
@@ -144,8 +143,8 @@ skv_status skv_key_check(const char *key, size_t key_len, int flags, skv_reply *
     if (key_len > SKV_KEY_MAX)
         return skv_fail(reply, SKV_TOO_LARGE, "key '%s' has %zu bytes: %d are allowed, its prefix included",
                         skv_quoted(key, key_len).text, key_len, SKV_KEY_MAX);
-    if (check_characters(key, key_len, flags, reply) != SKV_OK)
-        return reply->status;
+    if (!has_only_key_chars(key, key_len, flags))
+        return refuse_characters(key, key_len, reply);
     while (skv_key_next(&rest, key + key_len, &segment, &len)) {
         if (is_dots(segment, len))
             return skv_fail(reply, SKV_INVALID, "key '%s' contains disallowed '/./' or '/../' sequence",
