@@ -218,7 +218,8 @@ RSpec.describe Simpkv::Server::Api::KeyDescription do
       reads[text] += 1
       parse.call(text)
     end
-    described = documents.map { |document| described_class.new(document, 0, metadata: true).to_h['versions'].length }
+    names = Simpkv::Estate::SecretNames::USUAL
+    described = documents.map { |document| described_class.new(document, 0, names, metadata: true).to_h['versions'].length }
     expect(described).to eq([101, 1])
     expect(reads.values_at(*documents)).to eq([2, 2])
   end

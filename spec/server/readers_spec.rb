@@ -48,7 +48,7 @@ RSpec.describe 'The service on a damaged estate' do
     owner = Simpkv::Server::Caller.new(:user, 'root', Process.euid)
     rights = Simpkv::Server::Rights.new([], local_write: false)
     routes = Class.new(Simpkv::Server::Application)
-    routes.opts.merge!(site: site, rights: -> { rights }, owner: owner)
+    routes.opts.merge!(site: site, rights: -> { rights }, owner: owner, work: Simpkv::Server::Work.new(nil))
     requests.to_h { |path| [path, answer(routes.app, path, owner)] }
   end
 
