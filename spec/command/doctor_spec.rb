@@ -48,6 +48,13 @@ RSpec.describe 'simpkv doctor, with files' do
     expect(simpkv('put', 'a', '1')).to have_attributes(code: 78, out: '', err: /Unknown option 'rot_path'/)
   end
 
+  # It said that there are none.
+  it 'names the backends that there are in place of a wrong one' do
+    backends['other'] = backends['default'].merge('id' => 'other', 'root_path' => File.join(folder, 'other'))
+    expect(simpkv('get', '-b', 'othr', 'a'))
+      .to have_attributes(code: 78, out: '', err: /No simpkv backend 'othr'.* has 'default' and 'other': did you mean 'other'/)
+  end
+
   # Secrets went to the default folder without a word.
   it 'finds a misspelt simpkv::options in the data of any environment, and in global data' do
     simpkv!('init')

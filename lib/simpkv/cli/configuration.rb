@@ -33,7 +33,8 @@ module Simpkv
         merged['backend'] = Config.backend_for(merged, nil)
         merged['global'] = Config.flag(merged, 'global')
         # Only functions refuse two places with one id. The command moves keys between them.
-        merged['backends'] = merged['backends'].slice(merged['backend'])
+        chosen = merged['backends'].slice(merged['backend'])
+        merged['backends'] = chosen if chosen.any?
         refuse_plugin(merged)
         ChosenBackend.new(merged, why, @flags[:vardir]).tap do
           (Config.doubts(merged) - Config.site_doubts(site)).each { |doubt| warn "simpkv: #{doubt}" }

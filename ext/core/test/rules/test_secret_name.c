@@ -27,7 +27,8 @@ static void names_of_secrets_are_known(void)
         /* What others are called. */
         "otp", "totp_seed", "OTP", "cvv", "cvc", "ssn", "salt", "jwt", "erlang_cookie", "erlangcookie", "session_id",
         "sessionid", "csrf", "connection_string", "connectionString", "snmp_community", "rocommunity", "masterauth",
-        "authorization", "webhook_url", "unseal_keys", "recovery_codes", "passcode", "passkey", "sentry_dsn", NULL};
+        "authorization", "webhook_url", "unseal_keys", "recovery_codes", "passcode", "passkey", "deploy_key",
+        "luks_key", "wifi_key", "pwhash", "slack_webhook", "mnemonic", "sentry_dsn", NULL};
 
     check_names(secret, 1);
     CHECK(skv_is_secret_name("passwords", 8) == 1);
