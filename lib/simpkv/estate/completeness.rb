@@ -9,7 +9,9 @@ module Simpkv
     class Completeness
       # By subject: the folders that its documents have above them, if these are not in the folder of the subject.
       DEPTHS = { 'exported' => 1, 'reports' => 1 }.freeze
-      private_constant :DEPTHS
+      UNKNOWN = 'it is not known whether all of it is there, because documents that tell are encrypted, and are not ' \
+                'decrypted here'
+      private_constant :DEPTHS, :UNKNOWN
 
       # @param folders [Array<String>] the paths of folders of a store
       # @return [Hash{String => String}] why those cannot be read that are in place of a document
@@ -28,11 +30,15 @@ module Simpkv
       end
 
       # @param roots [Array<String>] the paths of the folders that are read, with all that is below them
-      def initialize(roots)
+      # @param decrypt [#call] gets a path and the document there as it was read. It returns the document in plain if it
+      #   can, or raises a {MalformedError} or {DeniedError}, which the reading of all keys tells as well
+      def initialize(roots, decrypt)
         @roots = roots
+        @decrypt = decrypt
         @markers = {}
         @records = {}
         @found = Set.new
+        @unknown = {}
       end
 
       # @param path [String] of a key that was found
@@ -40,7 +46,7 @@ module Simpkv
       # @return [void]
       def see(path, document)
         *folder, name = Completeness.below(path)
-        return @markers[File.dirname(path)] = document if name == MARKER
+        return @markers[File.dirname(path)] = plain(path, document) if name == MARKER
 
         @found << path if name
         @records[name] = document if folder == ['inventory']
@@ -53,10 +59,19 @@ module Simpkv
       def faults(folders, store)
         return {} if @markers.empty?
 
-        Completeness.misplaced(folders).merge(lost_folders, lost_documents(store))
+        Completeness.misplaced(folders).merge(lost_folders, lost_documents(store), @unknown)
       end
 
       private
+
+      # @return [String] the document; an empty one if it is damaged
+      def plain(path, document)
+        plain = @decrypt.call(path, document)
+        @unknown[FOLDER] = UNKNOWN if Codec.encrypted?(plain)
+        plain
+      rescue MalformedError, DeniedError
+        ''
+      end
 
       def lost_folders
         lost = Markers.lost(@markers).select { |path| read?(path) }
@@ -70,18 +85,18 @@ module Simpkv
       # @return [Hash{String => String}]
       def lost_documents(store)
         @records.each_with_object({}) do |(name, record), lost|
-          places = named(record).map { |folder| [FOLDER, *folder, name].join('/') }
+          places = named(name, record).map { |folder| [FOLDER, *folder, name].join('/') }
           places.reject! { |path| @found.include?(path) || !@markers.key?(File.dirname(path)) }
           places.each { |path| lost[path] = Inventory.lost(path, name) if lost?(path, name, record, store) }
         end
       end
 
       # @return [Array<Array<String>>]
-      def named(document)
-        record = Codec.decode(document)[:value]
+      def named(name, document)
+        record = Codec.decode(plain("#{FOLDER}/inventory/#{name}", document))[:value]
         record.is_a?(Hash) ? Inventory.named(record) : []
       rescue MalformedError
-        [] # The reading has another error for it, or it is encrypted.
+        [] # The reading has another error for it.
       end
 
       # If the record is the same before and after the document, no save has ended in between.

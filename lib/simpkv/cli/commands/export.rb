@@ -34,7 +34,8 @@ module Simpkv
           but without --raw, it leaves out encrypted documents that cannot be decrypted. With --raw, encrypted
           documents are not checked if the backend has no encryption_keys, or names a file of keys that cannot be
           used; the command says so. In the second case, the exit code is 78 if there are encrypted documents, even if
-          others are damaged. The export is complete in both cases.
+          others are damaged. The export has all keys that are there in both cases. Whether an encrypted estate lacks
+          documents is not known without its keys: the command says so, and exits with 65 or 78.
 
           With --folder, writes only the keys of a folder, with names relative to it. With --format, writes the values
           of one environment, or of the global keys, for other programs: hiera is a data file of Hiera, in which

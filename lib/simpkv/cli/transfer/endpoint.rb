@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/cli/transfer/read_check'
 require 'simpkv/cli/walk'
 require 'simpkv/estate'
 
@@ -38,7 +39,7 @@ module Simpkv
       def each(roots, errors)
         return unless @store
 
-        estate = Estate::Completeness.new(roots)
+        estate = Estate::Completeness.new(roots, ReadCheck.new(@backend).method(:plain))
         @folders = Walk.new(@store).each(roots, errors) do |path, document|
           estate.see(path, document)
           @backend.check_form(document)

@@ -33,6 +33,14 @@ module Simpkv
 
       # @param path [String]
       # @param document [String] as the backend returns it
+      # @return [String] the document in plain; as it is without the keys
+      # @raise [MalformedError, DeniedError] it cannot be decrypted
+      def plain(path, document)
+        @encrypted ? @encrypted.decrypt(path, document) : document
+      end
+
+      # @param path [String]
+      # @param document [String] as the backend returns it
       # @return [Boolean, nil] whether its value is a Sensitive, or holds one; nil if it cannot be read
       def secret?(path, document)
         !Value.secret(plain(path, document)).nil?
@@ -60,12 +68,6 @@ module Simpkv
 
         warn "simpkv: #{@title}: encrypted documents are not decrypted, so that nothing is known of what they hold: " \
              "#{@no_keys}"
-      end
-
-      private
-
-      def plain(path, document)
-        @encrypted ? @encrypted.decrypt(path, document) : document
       end
     end
   end
