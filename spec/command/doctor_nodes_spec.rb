@@ -137,6 +137,15 @@ RSpec.describe 'simpkv doctor, with nodes' do
     expect(findings).to contain_exactly(problem('nodes', /'nosuch'/, /correct/))
   end
 
+  # Nothing said so after an upgrade, and the loss of these folders was not noticed.
+  it 'warns of an estate of an earlier version, which init completes' do
+    estate.store.put('globals/estate/inventory/.estate', '{"value":{}}')
+    expect(findings).to contain_exactly(warning('nodes', /catalogs, counters, inspections, node_cache, reports\z/,
+                                                /\Asimpkv .*init --only estate\z/))
+    simpkv!('init', '--only', 'estate')
+    expect(findings).to eq([])
+  end
+
   describe 'in the store' do
     before { run('web1', exports: { 'host' => [host('web1')] }) }
 

@@ -30,6 +30,15 @@ RSpec.describe 'simpkv status' do
     expect(status('--failed-critical', '2', '--failed-warning', '2', '--overdue-warning', '2').code).to eq(0)
   end
 
+  it 'warns until simpkv init has completed an estate of an earlier version' do
+    estate.store.put('globals/estate/inventory/.estate', '{"value":{"folders":["reports"]}}')
+    expect(status).to have_attributes(code: 1, out: /^warning   .* catalogs, counters, inspections and node_cache: run/)
+    expect(JSON.parse(status('-o', 'json').out)['nodes'])
+      .to include('without_markers' => %w[catalogs counters inspections node_cache])
+    simpkv!('init', '--only', 'estate')
+    expect(status).to have_attributes(code: 0, out: /\Aok/)
+  end
+
   it 'warns about keys that expire, and finds those that cannot be read critical' do
     simpkv!('put', 'token', 'x', '--expires-after', '2d')
     expect(status).to have_attributes(code: 1, out: /Keys that expire\n .*\n  default +production +token +20/)

@@ -247,7 +247,8 @@ RSpec.describe 'What needs attention on the overview' do
   let(:calm) do
     { 'service' => { 'certificates' => [] }, 'servers' => servers_part([]), 'compilers' => {},
       'runs' => {},
-      'nodes' => { 'statuses' => { 'failed' => 0 }, 'overdue' => 0, 'unreadable' => { 'total' => 0 } },
+      'nodes' => { 'statuses' => { 'failed' => 0 }, 'overdue' => 0, 'unreadable' => { 'total' => 0 },
+                   'without_markers' => [] },
       'access' => { 'configured' => false },
       'expiring_keys' => { 'total' => 0, 'unreadable' => { 'total' => 0, 'of_nodes' => 0 } },
       'doctor' => { 'counts' => { 'problem' => 0, 'warning' => 0, 'unknown' => 0 } } }

@@ -28,7 +28,7 @@ RSpec.describe 'The readers of a damaged estate' do
     inspections: listing.slice(:get, :all),
     inventory: listing.merge(current: ->(inventory, errors) { inventory.current(&collect[errors]) }),
     markers: { demand_all: ->(markers, _) { markers.demand_all }, types: ->(markers, _) { markers.types },
-               recorded: ->(markers, _) { markers.recorded } },
+               recorded: ->(markers, _) { markers.recorded }, unmade: ->(markers, _) { markers.unmade } },
     nodes: listing.slice(:get, :names, :all).merge(cached: ->(nodes, _) { nodes.cached('web1') }),
     reports: { all: ->(reports, errors) { reports.all('web1', &collect[errors]) },
                latest: ->(reports, errors) { reports.latest('web1', &collect[errors]) },

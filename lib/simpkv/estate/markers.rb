@@ -73,6 +73,14 @@ module Simpkv
         types.each { |type| read(EXPORTED, type) || raise(MissingError.marker(EXPORTED, type)) }
       end
 
+      # @return [Array<String>] the subjects of {MARKED_LATER} whose folders get a marker by the next `simpkv init`: an
+      #   earlier version has made the estate. Until then, nothing tells whether they are there
+      # @raise [MissingError, Error] as {#demand}
+      def unmade
+        demand(Agreement::SUBJECT)
+        MARKED_LATER - @estate.agreement.folders
+      end
+
       # @return [Array<String>] the exported types that have a folder
       # @raise [MissingError, Error] as {#demand}
       def types

@@ -77,10 +77,14 @@ module Simpkv
       def untold(names)
         names = names.reject { |name| @state[name]['pending'] || unknown.include?(PARTS[name]) }
         names.group_by { |name| Reason.of(@state[name]['error']) }.each_value do |group|
-          *others, last = group.map { |name| PARTS[name] }
-          list = [*(others.join(', ') if others.any?), last].join(' and ')
-          add('unknown', nil, "The #{list} cannot be read: #{@state[group.first]['error']}")
+          names = list(group.map { |name| PARTS[name] })
+          add('unknown', nil, "The #{names} cannot be read: #{@state[group.first]['error']}")
         end
+      end
+
+      def list(words)
+        *others, last = words
+        [*(others.join(', ') if others.any?), last].join(' and ')
       end
 
       def add(level, about, text)
@@ -109,6 +113,7 @@ module Simpkv
         return if part['configured'] == false
 
         unreadable_nodes(part['unreadable'])
+        unmade(part['without_markers'])
         failed = part['statuses']['failed']
         add(high(failed, :failed), 'failed', "The last run failed on #{count(failed, 'node')}.") if failed.positive?
         overdue = part['overdue']
@@ -121,6 +126,13 @@ module Simpkv
 
         names = unreadable.fetch('nodes', []).map { |node| node['name'] }
         add('critical', 'nodes', "Nodes whose status or inventory cannot be read: #{some(total, names)}.")
+      end
+
+      def unmade(folders)
+        return if folders.empty?
+
+        add('warning', 'nodes', 'An earlier version made the estate. Nobody would notice the loss of ' \
+                                "#{list(folders)}: run 'simpkv init --only estate' once.")
       end
 
       def runs(_part); end

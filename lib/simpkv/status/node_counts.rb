@@ -22,13 +22,15 @@ module Simpkv
       #   `overdue_since`. And the other nodes: `expired`, not seen for the time of the option `node_ttl`; `never_run`,
       #   declared, and not seen at all. And `unreadable`, the nodes whose status or inventory cannot be read: `total`,
       #   their number, and `nodes`, the first ones with `name` and `documents`, the reasons by the paths of the
-      #   documents. If the status is among them, the node is in no other number
+      #   documents. If the status is among them, the node is in no other number. And `without_markers`, the folders
+      #   to which `simpkv init` adds markers, after an upgrade
       # @raise [Error, ConfigError] the nodes cannot be listed
       def self.of(estate, now = Time.now)
         new(estate, now).counts
       end
 
       def initialize(estate, now)
+        @estate = estate
         @list = Estate::NodeList.new(estate)
         @limit = (now.utc - OVERDUE_AFTER).iso8601
       end
@@ -40,7 +42,8 @@ module Simpkv
         groups = active.group_by { |node| status(node) }
         { 'total' => active.length, 'statuses' => STATUSES.to_h { |name| [name, groups.fetch(name, []).length] },
           'overdue' => active.count { |node| overdue?(node) }, 'overdue_since' => @limit,
-          'expired' => expired.length, 'never_run' => @list.never_run(nodes), 'unreadable' => unreadable }
+          'expired' => expired.length, 'never_run' => @list.never_run(nodes), 'unreadable' => unreadable,
+          'without_markers' => @estate.markers.unmade }
       end
 
       private

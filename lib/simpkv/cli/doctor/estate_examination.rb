@@ -69,11 +69,20 @@ module Simpkv
 
       def look_at_record
         @estate.markers.demand_all
+        look_at_later_folders
         mode = settings['encrypt']
         return if !backend.encrypted? || mode == 'none' || @estate.pinned?
 
         findings.warning('nodes', "the estate does not record 'encrypt: #{mode}': a process with other options may " \
                                   'store plain documents in it', "#{simpkv('rekey')}, when all processes have it")
+      end
+
+      def look_at_later_folders
+        folders = @estate.markers.unmade
+        return if folders.empty?
+
+        findings.warning('nodes', 'an earlier version made the estate, and nobody would notice the loss of its ' \
+                                  "folders #{folders.join(', ')}", simpkv('init', '--only', 'estate'))
       end
 
       # No other check, and no index, can read these.
