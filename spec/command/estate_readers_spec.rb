@@ -50,6 +50,16 @@ RSpec.describe 'The commands on a damaged estate' do
     outcome
   end
 
+  # It was an export of a site without an estate.
+  it 'tell that all of it is gone, if the file of options names it and other keys are there' do
+    simpkv!('put', '-g', 'other', 'x')
+    FileUtils.rm_r(File.join(root, 'globals/estate'))
+    calls = [%w[export -g], %w[export], %w[export -g --raw], %w[copy default other --dry-run]]
+    expect(calls.map { |call| simpkv(*call) })
+      .to all(have_attributes(code: 65, err: %r{'globals/estate': there is no marker in 'globals/estate'}))
+    expect(simpkv('export', '-g', '--folder', 'estate2', '--allow-empty').code).to eq(0)
+  end
+
   it 'answer as before, or with an error, whatever is damaged' do
     answers = lambda do
       calls = readers.flat_map { |name, lists| lists.map { |arguments| [*name.split, *arguments] } }

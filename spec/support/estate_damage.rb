@@ -23,6 +23,10 @@ module EstateDamage
   # The folders with a marker.
   FOLDERS = (Simpkv::Estate::MARKED + Simpkv::Estate::MARKED_LATER + ['exported/user']).freeze
 
+  # One without a marker.
+  FOLDER_OF_NODE = 'reports/web1'
+  A_DOCUMENT = ->(file) { File.write(file, '{"value":{}}') }
+
   # What takes the place of a document.
   REPLACEMENTS = {
     'a folder' => ->(file) { FileUtils.mkdir(file) },
@@ -95,10 +99,7 @@ module EstateDamage
         faults["#{name}/ is missing"] = ->(estate) { FileUtils.rm_r(File.join(estate, name)) }
         faults["#{name}/ is empty"] = ->(estate) { empty(File.join(estate, name)) }
         faults["#{name}/ has no marker"] = ->(estate) { FileUtils.rm(File.join(estate, name, '.estate')) }
-        faults["#{name}/ is a document"] = lambda { |estate|
-          FileUtils.rm_r(File.join(estate, name))
-          File.write(File.join(estate, name), '{"value":{}}')
-        }
+        faults["#{name}/ is a document"] = replacing(name, A_DOCUMENT)
       end
     end
 
@@ -111,7 +112,7 @@ module EstateDamage
       replaced = DOCUMENTS.product(REPLACEMENTS.to_a).to_h do |name, (what, make)|
         ["#{name} is #{what}", replacing(name, make)]
       end
-      missing.merge(replaced)
+      missing.merge(replaced, "#{FOLDER_OF_NODE}/ is a document" => replacing(FOLDER_OF_NODE, A_DOCUMENT))
     end
 
     def markers
@@ -123,7 +124,7 @@ module EstateDamage
     def replacing(name, make)
       lambda do |estate|
         file = File.join(estate, name)
-        FileUtils.rm(file)
+        FileUtils.rm_r(file)
         make.call(file)
       end
     end

@@ -99,6 +99,12 @@ module Simpkv
       end
 
       # @param backend [ChosenBackend]
+      # @return [Boolean] whether the file of options says that this backend has an estate
+      def estate_demanded?(backend)
+        site.key?('estate') && backend.name == estate_backend
+      end
+
+      # @param backend [ChosenBackend]
       # @param create [Boolean] whether to create a missing folder
       # @yieldreturn [Store] opens the store of the backend in another way
       # @return [Estate] the one in this backend

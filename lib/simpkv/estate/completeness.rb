@@ -5,7 +5,7 @@ require 'set'
 module Simpkv
   class Estate
     # Tells what a reading of all keys of a store, such as that of a backup, lacks of the estate in it: folders with a
-    # marker, documents that the inventory names, and documents in place of which there is a folder.
+    # marker, documents that the inventory names, and those in place of which there is something else.
     class Completeness
       # By subject: the folders that its documents have above them, if these are not in the folder of the subject.
       DEPTHS = { 'exported' => 1, 'reports' => 1 }.freeze
@@ -14,14 +14,24 @@ module Simpkv
       private_constant :DEPTHS, :UNKNOWN
 
       # @param folders [Array<String>] the paths of folders of a store
-      # @return [Hash{String => String}] why those cannot be read that are in place of a document
-      def self.misplaced(folders)
-        wrong = folders.select do |path|
-          subject, *names = below(path)
-          (MARKED + MARKED_LATER).include?(subject) && names.length == DEPTHS.fetch(subject, 0) + 1
-        end
-        wrong.to_h { |path| [path, Documents::NO_DOCUMENT] }
+      # @param keys [Enumerable<String>] the paths of keys
+      # @return [Hash{String => String}] why those cannot be read that are in place of a document, or of a folder
+      def self.misplaced(folders, keys)
+        wrong = at_depth(folders, 1).to_h { |path| [path, Documents::NO_DOCUMENT] }
+        at_depth(keys, 0).each { |path| wrong[path] = Documents::NO_FOLDER }
+        wrong
       end
+
+      # @param more [Integer] the number of names that they have more than the folder of documents of their subject
+      # @return [Array<String>] those of the paths that are below the folder of a subject, and no markers
+      def self.at_depth(paths, more)
+        paths.select do |path|
+          subject, *names = below(path)
+          (MARKED + MARKED_LATER).include?(subject) && names.any? && names.last != MARKER &&
+            names.length == DEPTHS.fetch(subject, 0) + more
+        end
+      end
+      private_class_method :at_depth
 
       # @param path [String] in the store
       # @return [Array<String>, nil] its names below the estate's folder; nil if it is not below that
@@ -30,10 +40,12 @@ module Simpkv
       end
 
       # @param roots [Array<String>] the paths of the folders that are read, with all that is below them
+      # @param demanded [Boolean] whether there must be an estate in the store
       # @param decrypt [#call] gets a path and the document there as it was read. It returns the document in plain if it
       #   can, or raises a {MalformedError} or {DeniedError}, which the reading of all keys tells as well
-      def initialize(roots, decrypt)
+      def initialize(roots, decrypt, demanded: false)
         @roots = roots
+        @demanded = demanded
         @decrypt = decrypt
         @markers = {}
         @records = {}
@@ -54,12 +66,12 @@ module Simpkv
 
       # @param folders [Array<String>] the paths of all folders that were found
       # @param store [Store] which was read. Nodes may have run meanwhile
-      # @return [Hash{String => String}] by path, why something cannot be read; empty without any marker: there is no
-      #   estate, or one of an early version
+      # @return [Hash{String => String}] by path, why something cannot be read. Documents without any marker are an
+      #   estate of an early version, of which nothing is known
       def faults(folders, store)
-        return {} if @markers.empty?
+        return absent if @markers.empty?
 
-        Completeness.misplaced(folders).merge(lost_folders, lost_documents(store), @unknown)
+        Completeness.misplaced(folders, @found).merge(lost_folders, lost_documents(store), @unknown)
       end
 
       private
@@ -71,6 +83,10 @@ module Simpkv
         plain
       rescue MalformedError, DeniedError
         ''
+      end
+
+      def absent
+        @demanded && @found.empty? && read?(FOLDER) ? { FOLDER => MissingError.marker.message } : {}
       end
 
       def lost_folders

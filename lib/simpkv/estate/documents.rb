@@ -18,6 +18,7 @@ module Simpkv
       RENEWED = %w[inventory status].freeze
       OTHER_FORM = 'it has another form than simpkv writes'
       NO_DOCUMENT = 'it is a folder, and not a document'
+      NO_FOLDER = 'it is a document, and not a folder'
 
       # @param document [String]
       # @return [String] the digest that the inventory has of it
@@ -144,7 +145,7 @@ module Simpkv
       # @raise [MalformedError] something in it is no folder; names it
       def folders
         listed = listed([]) { nil }
-        files = listed[:keys].transform_values { 'it is a document, and not a folder' }
+        files = listed[:keys].transform_values { NO_FOLDER }
         refuse_or_report(path, listed[:errors].merge(files), true)
         listed[:folders]
       end

@@ -77,10 +77,13 @@ module Simpkv
       # @yieldparam why [String]
       # @return [Array<Hash>] the stored reports of a node, newest first
       # @raise [MissingError] there is none, and their folder has no marker
-      # @raise [MalformedError] see {Documents#all}
+      # @raise [MalformedError] see {Documents#all}; or there is a document in place of the folder of the node
       def all(certname, strict: false, &block)
         reports = super.values.sort_by { |report| [report['received'].to_s, report['run'].to_i] }
-        demand_folder if reports.empty?
+        if reports.empty?
+          demand_folder
+          demand_folders([certname])
+        end
         young(reports.reverse.first(slots))
       end
 
@@ -94,6 +97,7 @@ module Simpkv
       def of_runs(runs, &block)
         keys = runs.flat_map { |certname, numbers| numbers.map { |number| key(certname, number) } }
         found = demand_many(keys, &block)
+        demand_folders(runs.keys - found.keys.map(&:first)) if found.length < keys.length
         runs.to_h do |certname, numbers|
           reports = numbers.map { |number| found[key(certname, number)]&.value }.compact
           [certname, young(reports.select { |report| numbers.cover?(report['run'].to_i) }.reverse)]
@@ -148,6 +152,15 @@ module Simpkv
       end
 
       private
+
+      # Refuses a document in place of the folder of a node, which looks like no reports.
+      def demand_folders(certnames)
+        @estate.store.get_many(certnames.map { |certname| path(certname) }).each do |place, found|
+          next if found.is_a?(NotFoundError) || found.is_a?(IsFolderError)
+
+          raise found.is_a?(Error) ? found : MalformedError.unreadable(place, NO_FOLDER)
+        end
+      end
 
       def slots
         @estate.options['reports']

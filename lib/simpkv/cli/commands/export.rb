@@ -142,13 +142,17 @@ module Simpkv
         def each(errors)
           count = 0
           Progress.of('exporting') do |progress|
-            Endpoint.new(backend, 1, :source).each(roots, errors) do |path, document|
+            endpoint.each(roots, errors) do |path, document|
               yield path, document
               count += 1
               progress.advance
             end
           end
           refuse_empty(errors) if count.zero?
+        end
+
+        def endpoint
+          Endpoint.new(backend, 1, :source, estate: configuration.estate_demanded?(backend))
         end
 
         def refuse_empty(errors)

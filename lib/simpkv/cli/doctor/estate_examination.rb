@@ -50,13 +50,16 @@ module Simpkv
         end
       end
 
-      # The other checks cannot read what is in place of a document, or of a marker.
+      # The other checks cannot read what is in place of a document, of a marker, or of a folder.
       def look_at_folders
-        folders = backend.store.tree(Estate::FOLDER, values: false, required: false)[:folders]
-        wrong = Estate::Completeness.misplaced(folders.map { |path| "#{Estate::FOLDER}/#{path}" })
+        tree = backend.store.tree(Estate::FOLDER, values: false, required: false)
+        folders, keys = [tree[:folders], tree[:keys].keys].map { |paths| paths.map { |path| "#{Estate::FOLDER}/#{path}" } }
+        wrong = Estate::Completeness.misplaced(folders, keys)
         each_named(wrong.sort, 'names') do |path, why|
+          recursive = '-r' unless keys.include?(path)
           findings.problem("key '#{Output.name(path)}'", why,
-                           "delete it: #{simpkv('rm', '-r', *operands(path))}. Then restore the document from a backup")
+                           "delete it: #{simpkv('rm', *recursive, *operands(path))}. Then restore what belongs there " \
+                           'from a backup')
         end
       end
 

@@ -16,9 +16,11 @@ module Simpkv
 
       # @param backend [ChosenBackend]
       # @param jobs [Integer] the number of threads that use it at once
+      # @param estate [Boolean] whether there must be an estate in it: see {#each}
       # @param as [Symbol] `:source`, which must exist; `:target`, which is created; or `:either`, which may be missing
-      def initialize(backend, jobs, as)
+      def initialize(backend, jobs, as, estate: false)
         @backend = backend
+        @estate = estate
         @store = backend.store(jobs: jobs, create: as == :target) unless as == :either && !backend.there?
         @source = as == :source
         @jobs = jobs
@@ -39,7 +41,7 @@ module Simpkv
       def each(roots, errors)
         return unless @store
 
-        estate = Estate::Completeness.new(roots, ReadCheck.new(@backend).method(:plain))
+        estate = Estate::Completeness.new(roots, ReadCheck.new(@backend).method(:plain), demanded: @estate)
         @folders = Walk.new(@store).each(roots, errors) do |path, document|
           estate.see(path, document)
           @backend.check_form(document)
