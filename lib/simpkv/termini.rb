@@ -53,9 +53,9 @@ module Simpkv
       # @return [Object, nil] what the block returns
       # @raise [Error] without the option, or if the block raises another error
       def drop(step)
-        yield
+        yield.tap { tell_dropped if estate.counters.dropped? }
       rescue TransientError, DeniedError => e
-        raise unless estate.options['soft_writes'] && (e.is_a?(TransientError) || e.fault == :read_only)
+        raise unless estate.options['soft_writes'] && writer_down?(e)
 
         estate.counters.count_drop
         Puppet.warning("#{message(step, e)}. It is dropped, because 'soft_writes' of 'estate' is set")
@@ -102,6 +102,22 @@ module Simpkv
       end
 
       private
+
+      # @return [Boolean] not for a call that was stopped, and for a directory that was never set up
+      def writer_down?(error)
+        return false if error.is_a?(InterruptedError) || error.is_a?(MissingBaseError)
+
+        error.is_a?(TransientError) || error.fault == :read_only
+      end
+
+      # Stores how much was dropped, as soon as something can be stored.
+      def tell_dropped
+        estate.counters.save_due
+      rescue TransientError
+        nil # What was saved before did not need the server of writes. The next save stores the number.
+      rescue Error, ConfigError => e
+        Puppet.warning(message('save the number of what was dropped', e))
+      end
 
       # @return [String] the node that the call of this thread is for
       def node

@@ -19,7 +19,8 @@ RSpec.describe 'The readers of a damaged estate' do
   # The methods that read, by subject. What they yield goes into `errors`.
   readers = {
     catalogs: listing.slice(:get, :demand_many),
-    counters: { recent: ->(counters, _) { counters.recent } },
+    counters: { recent: ->(counters, _) { counters.recent },
+                recent_or_dropped: ->(counters, _) { counters.recent_or_dropped } },
     exports: { all: ->(exports, errors) { exports.all('user', &collect[errors]) },
                of: ->(exports, errors) { exports.of('web1', &collect[errors]) } },
     facts: { find: ->(facts, _) { facts.find('web1') }, with_trusted: ->(facts, _) { facts.with_trusted('web1') },
@@ -43,7 +44,7 @@ RSpec.describe 'The readers of a damaged estate' do
   inherited = { catalogs: %i[names all], counters: listing.keys, inspections: %i[demand_many names], inventory: [],
                 markers: listing.keys, nodes: %i[demand_many], reports: %i[get demand_many names], statuses: [],
                 exports: [], facts: [], snapshots: [] }
-  own = { counters: %i[count_drop due], exports: %i[save save_in_order saving? demand delete many types],
+  own = { counters: %i[count_drop dropped? save_due], exports: %i[save save_in_order saving? demand delete many types],
           facts: %i[demand saving? save intact? delete many], snapshots: %i[digests],
           inspections: %i[get_with_record replace_last],
           inventory: %i[intact keep demand_all demand_named give_up stale? replace_stored take],

@@ -154,6 +154,24 @@ RSpec.describe 'The option soft_writes', needs: :mri do
     end
   end
 
+  # Only a report stored it, so that sites without reports were never told.
+  it 'is told without reports' do
+    Puppet[:reports] = 'store'
+    cut
+    save_facts = -> { Puppet::Node::Facts.indirection.save(facts('web1', 'cores' => rand(1_000_000))) }
+    save_facts.call
+    heal(&save_facts)
+    expect(Simpkv::Status::Compilers.of(estate)).to match([include('dropped' => include('count' => be_positive))])
+  end
+
+  it 'drops nothing if a call was stopped, or the directory lacks the base entry' do
+    [Simpkv::InterruptedError, Simpkv::MissingBaseError].each do |type|
+      failing = -> { raise type, 'x' }
+      expect { Simpkv::Termini.drop('save', &failing) }.to raise_error(type)
+    end
+    expect(estate.counters).not_to be_dropped
+  end
+
   it 'is told by simpkv status when the server is back' do
     cut
     run

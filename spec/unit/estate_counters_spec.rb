@@ -5,6 +5,7 @@ require_relative '../spec_helper'
 require_relative '../support/key_file'
 require_relative '../support/scratch'
 require 'simpkv/estate'
+require 'simpkv/status/compilers'
 
 RSpec.describe Simpkv::Estate::Counters do
   def estate(options)
@@ -16,6 +17,7 @@ RSpec.describe Simpkv::Estate::Counters do
     Scratch.make('counters') do |root|
       @root = root
       Simpkv::Store.open('file', 'root_path' => root)
+      estate({}).make
       example.run
     end
   end
@@ -24,8 +26,40 @@ RSpec.describe Simpkv::Estate::Counters do
 
   it 'are stored with a report, at most once a minute' do
     counters = estate('compiler_counters' => true).counters
-    expect(counters.due.keys).to eq(["globals/estate/counters/#{host}"])
-    expect(counters.due).to eq({})
+    counters.save_due
+    expect(counters.recent.keys).to eq([host])
+    counters.delete(host)
+    counters.save_due
+    expect(counters.recent).to eq({})
+  end
+
+  # The processes of one machine replaced each other's number, and a process without the option stored none.
+  it 'have what all processes of the machine have dropped within a day' do
+    2.times do |number|
+      counters = estate({}).counters
+      (number + 1).times { counters.count_drop }
+      counters.save_due
+      expect(counters).not_to be_dropped
+    end
+    estate('compiler_counters' => true).counters.save_due
+    expect(stored['dropped']).to match('count' => 3, 'time' => be_a(String))
+    age(3 * 3600)
+    expect(estate({}).counters.recent).to eq({})
+    expect(Simpkv::Status::Compilers.dropped(Simpkv::Status::Compilers.of(estate({})))).to match([/\A3 times on /])
+    age(25 * 3600)
+    expect(estate({}).counters.recent_or_dropped).to eq({})
+    estate('compiler_counters' => true).counters.save_due
+    expect(stored).not_to have_key('dropped')
+  end
+
+  def stored
+    estate({}).counters.get(host)
+  end
+
+  # Makes the stored counters so old.
+  def age(seconds)
+    time = (Time.now.utc - seconds).iso8601
+    estate({}).counters.put(host, stored.merge('time' => time, 'dropped' => { 'count' => 3, 'time' => time }))
   end
 
   describe 'of a process with keys' do
@@ -37,7 +71,7 @@ RSpec.describe Simpkv::Estate::Counters do
                    'secret' => { 'type' => 'file', 'id' => 'other', 'root_path' => "#{@root}2",
                                  'encryption_keys' => key_file } }
       site = { 'backends' => backends, 'estate' => { 'compiler_counters' => true } }
-      Simpkv::Estate.new(site.merge('backend' => 'default')).counters.due.values.first
+      Simpkv::Estate.new(site.merge('backend' => 'default')).counters.tap(&:save_due).get(host)
     end
 
     # Compilers could have different files, and nobody knew.
@@ -54,7 +88,9 @@ RSpec.describe Simpkv::Estate::Counters do
   end
 
   it 'are not stored without the option' do
-    expect(estate({}).counters.due).to eq({})
+    counters = estate({}).counters
+    counters.save_due
+    expect(counters.recent).to eq({})
   end
 
   it 'do not count any more after an hour, and are an error if they cannot be read' do

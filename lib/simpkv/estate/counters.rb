@@ -14,10 +14,13 @@ module Simpkv
     # demand none. The counters of a process begin with 0. They have no value and no password.
     #
     # A process that has dropped what runs report, because of the option `soft_writes`, stores them in any case, with
-    # `dropped`: how often, and the time of the last one.
+    # `dropped`: how often, and the time of the last one. It adds what it has dropped to the number that is stored,
+    # which processes of one machine share, and which stays until nothing was dropped for {DROPPED_FOR}.
     class Counters < Documents
       # Counters of a process that has not stored them for so many seconds do not count any more.
       LIFETIME = 3600
+      # What was dropped counts for so many seconds.
+      DROPPED_FOR = 86_400
       SECONDS = 60
       # Members of a pool, and of a server, that are numbers of at least 0, or missing.
       POOL_NUMBERS = %w[waiting waits wait_timeouts].freeze
@@ -30,37 +33,90 @@ module Simpkv
         super(estate, 'counters')
         @mutex = Mutex.new
         @next = 0
-        @dropped = { 'count' => 0 }
+        @dropped = nil
       end
 
       # Counts something that a run has reported, and that could not be stored.
       #
       # @return [void]
       def count_drop
-        @mutex.synchronize { @dropped = { 'count' => @dropped['count'] + 1, 'time' => Time.now.utc.iso8601 } }
+        @mutex.synchronize { @dropped = sum(@dropped, 'count' => 1, 'time' => Time.now.utc.iso8601) }
       end
 
-      # @return [Hash{String => Hash}] the document of this process by its path; empty if it is not due
-      def due
-        return {} unless (@estate.options['compiler_counters'] || @dropped['time']) && due?
+      # @return [Boolean] whether this process has dropped something that it has not stored the number of
+      def dropped?
+        !@dropped.nil?
+      end
 
-        { path(Audit.host.downcase) => Simpkv.stats.merge(about_process) }
+      # Stores the counters of this process, if they are due.
+      #
+      # @return [void]
+      # @raise [Error, ConfigError]
+      def save_due
+        return unless (@estate.options['compiler_counters'] || dropped?) && due?
+
+        store(@dropped)
+      rescue Error, ConfigError
+        @mutex.synchronize { @next = 0 } # The writer may be down still, and be back for the next save.
+        raise
       end
 
       # @return [Hash{String => Hash}] the counters of all compilers that have stored them within {LIFETIME}, by the
       #   names of their machines
       # @raise [MalformedError] a document cannot be read
       def recent
-        limit = (Time.now.utc - LIFETIME).iso8601
-        all.reject { |_, counters| counters['time'] < limit }
+        all.select { |_, counters| recent?(counters) }
+      end
+
+      # @return [Hash{String => Hash}] as {#recent}, and of other compilers that have dropped something within
+      #   {DROPPED_FOR}, the time of their counters, and `dropped`
+      # @raise [MalformedError] a document cannot be read
+      def recent_or_dropped
+        kept = all.map do |name, counters|
+          next [name, counters] if recent?(counters)
+
+          [name, counters.slice('time', 'dropped').merge('pools' => [])] if lasting(counters['dropped'])
+        end
+        kept.compact.to_h
       end
 
       private
 
+      # @param dropped [Hash, nil] what this process adds
+      def store(dropped)
+        update(Audit.host.downcase) do |stored|
+          total = sum(valid?(stored) ? lasting(stored['dropped']) : nil, dropped)
+          Simpkv.stats.merge(about_process, total ? { 'dropped' => total } : {})
+        end
+        @mutex.synchronize { @dropped = dropped.equal?(@dropped) ? nil : less(@dropped, dropped) }
+      end
+
+      def recent?(counters)
+        counters['time'] >= (Time.now.utc - LIFETIME).iso8601
+      end
+
+      # @return [Hash, nil] nil if it is too old
+      def lasting(dropped)
+        dropped if dropped && dropped['time'] >= (Time.now.utc - DROPPED_FOR).iso8601
+      end
+
+      # @return [Hash, nil] of two numbers with the time of the last one, each of which may be nil
+      def sum(one, other)
+        both = [one, other].compact
+        return if both.empty?
+
+        { 'count' => both.sum { |each| each['count'] }, 'time' => both.map { |each| each['time'] }.max }
+      end
+
+      # @return [Hash] what was dropped meanwhile, in another thread
+      def less(now, stored)
+        now.merge('count' => now['count'] - stored.to_h.fetch('count', 0))
+      end
+
       def about_process
         keys = KeyFingerprints.of(@estate.backends)
         { 'time' => Time.now.utc.iso8601, 'pid' => Process.pid, 'version' => VERSION }
-          .merge(keys.empty? ? {} : { 'keys' => keys }, @dropped['time'] ? { 'dropped' => @dropped } : {})
+          .merge(keys.empty? ? {} : { 'keys' => keys })
       end
 
       def due?
@@ -75,10 +131,10 @@ module Simpkv
 
       def process?(counters)
         [counters['version']].compact.all?(String) && [counters['pid']].compact.all?(Integer) &&
-          KeyFingerprints.valid?(counters.fetch('keys', {})) && dropped?(counters['dropped'])
+          KeyFingerprints.valid?(counters.fetch('keys', {})) && dropped_form?(counters['dropped'])
       end
 
-      def dropped?(dropped)
+      def dropped_form?(dropped)
         dropped.nil? || (dropped.is_a?(Hash) && dropped['count'].is_a?(Integer) && Statuses.time?(dropped['time']))
       end
 

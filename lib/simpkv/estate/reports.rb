@@ -55,7 +55,8 @@ module Simpkv
         # and there is no report of the first number.
         status = @estate.statuses.enter(certname) { |before| status_after(report, before) }
         documents = slots.positive? ? { path(*key(certname, status['runs'])) => stored_form(report, status) } : {}
-        store_many(documents.merge(@estate.counters.due).transform_values { |value| Codec.encode(value) })
+        store_many(documents.transform_values { |value| Codec.encode(value) })
+        @estate.counters.save_due
         status
       end
 

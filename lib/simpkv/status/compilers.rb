@@ -5,13 +5,12 @@ require 'simpkv/estate'
 
 module Simpkv
   module Status
-    # The compilers that have stored counters of their connections within the last hour: see {Estate::Counters}.
+    # The compilers that have stored counters of their connections within the last hour, and those that have
+    # dropped something within a day: see {Estate::Counters}.
     module Compilers
       # Counters of a server that are added up.
       SUMS = %w[connects failures timeouts].freeze
-      # Seconds.
-      DROPPED_FOR = 86_400
-      private_constant :SUMS, :DROPPED_FOR
+      private_constant :SUMS
 
       # @param estate [Estate]
       # @return [Array<Hash{String => Object}>] by name: `name`, `time`, `pid`, `version` of simpkv and `keys` (see
@@ -20,7 +19,7 @@ module Simpkv
       #   its connections since its process started
       # @raise [Error, ConfigError] not all counters can be read
       def self.of(estate)
-        estate.counters.recent.sort.map do |name, counters|
+        estate.counters.recent_or_dropped.sort.map do |name, counters|
           servers = counters['pools'].flat_map { |pool| pool['servers'] }
           sums = SUMS.to_h { |member| [member, servers.sum { |server| server[member] || 0 }] }
           { 'name' => name }.merge(counters.slice('time', 'pid', 'version', 'keys', 'dropped'), sums)
@@ -72,7 +71,7 @@ module Simpkv
       # @param now [Time]
       # @return [Array<String>] in words, those that have dropped what runs reported within the last day: at most 5
       def self.dropped(compilers, now = Time.now)
-        limit = (now.utc - DROPPED_FOR).iso8601
+        limit = (now.utc - Estate::Counters::DROPPED_FOR).iso8601
         recent = compilers.select { |compiler| compiler.dig('dropped', 'time').to_s > limit }
         names = recent.first(5).map do |compiler|
           count, time = compiler['dropped'].values_at('count', 'time')
