@@ -51,8 +51,8 @@ RSpec.describe 'simpkv doctor, with files' do
   # It said that there are none.
   it 'names the backends that there are in place of a wrong one' do
     backends['other'] = backends['default'].merge('id' => 'other', 'root_path' => File.join(folder, 'other'))
-    expect(simpkv('get', '-b', 'othr', 'a'))
-      .to have_attributes(code: 78, out: '', err: /No simpkv backend 'othr'.* has 'default' and 'other': did you mean 'other'/)
+    missing = /No simpkv backend 'othr'.* has 'default' and 'other': did you mean 'other'/
+    expect(simpkv('get', '-b', 'othr', 'a')).to have_attributes(code: 78, out: '', err: missing)
   end
 
   # Secrets went to the default folder without a word.

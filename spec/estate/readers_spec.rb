@@ -51,8 +51,8 @@ RSpec.describe 'The readers of a damaged estate' do
           markers: %i[demand record add_types make],
           nodes: %i[cache declare check_declared discover? blank check_effective parse delete_cached],
           reports: %i[save_once of_runs each_old expire limit save], statuses: %i[expired_of before enter expired] }
-  of_estate = %i[absent? agreement backends bound_as case_sensitive? compare deactivate doubts encrypted? expire identity
-                 inspect make options pin pinned? replica? secret_names shared store unpin]
+  of_estate = %i[absent? agreement backends bound_as case_sensitive? compare deactivate doubts encrypted?
+                 expire identity inspect make options pin pinned? replica? secret_names shared store unpin]
   of_rules = %i[create delete delete_all inspect patch update]
 
   given = { 'description' => 'new', 'actions' => [{ 'op' => 'log', 'args' => ['x'] }] }

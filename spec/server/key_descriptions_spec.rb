@@ -219,8 +219,8 @@ RSpec.describe Simpkv::Server::Api::KeyDescription do
       parse.call(text)
     end
     names = Simpkv::Estate::SecretNames::USUAL
-    described = documents.map { |document| described_class.new(document, 0, names, metadata: true).to_h['versions'].length }
-    expect(described).to eq([101, 1])
+    described = documents.map { |document| described_class.new(document, 0, names, metadata: true).to_h }
+    expect(described.map { |each| each['versions'].length }).to eq([101, 1])
     expect(reads.values_at(*documents)).to eq([2, 2])
   end
 end

@@ -99,10 +99,7 @@ module Simpkv
         keys = runs.flat_map { |certname, numbers| numbers.map { |number| key(certname, number) } }
         found = demand_many(keys, &block)
         demand_folders(runs.keys - found.keys.map(&:first)) if found.length < keys.length
-        runs.to_h do |certname, numbers|
-          reports = numbers.map { |number| found[key(certname, number)]&.value }.compact
-          [certname, young(reports.select { |report| numbers.cover?(report['run'].to_i) }.reverse)]
-        end
+        runs.to_h { |certname, numbers| [certname, young(among(found, certname, numbers).reverse)] }
       end
 
       # @return [String, nil] the time before which a report is too old by the option `report_ttl`; nil without it
@@ -153,6 +150,12 @@ module Simpkv
       end
 
       private
+
+      # @return [Array<Hash>] the reports of these runs among those that were found, by number
+      def among(found, certname, numbers)
+        reports = numbers.map { |number| found[key(certname, number)]&.value }.compact
+        reports.select { |report| numbers.cover?(report['run'].to_i) }
+      end
 
       # Refuses a document in place of the folder of a node, which looks like no reports.
       def demand_folders(certnames)

@@ -8,7 +8,7 @@ module Simpkv
     # What a worker does beside queries: work whose time and memory a client of the service decides, because it has the
     # client's regular expressions. A task is a Hash that JSON can hold. Its member `task` is the name of a method here.
     #
-    # nodes:: filters a list of nodes: `nodes`, `filters`, `facts`, `case_sensitive` and `secret_names` (the option), see
+    # nodes:: filters a list of nodes: `nodes`, `filters`, `facts`, `case_sensitive` and the option `secret_names`: see
     #   {Estate::NodeFilter}; the result is the list of the numbers of those that match
     # rules:: reads the inspection rules `rules`, a text of JSON, and inspects a node with them, if there is an `input`;
     #   the result is the output: see {Native::Rules}
