@@ -46,7 +46,7 @@ RSpec.describe Simpkv::BoundedHTTP do
       bytes = what == 'list of headers' ? "A: b\r\n" * 10_000 : 'a' * 60_000
       bytes = "ea60\r\n#{bytes}\r\n" if what == 'body of chunks'
       TricklingServer.run(beginning, bytes: bytes, pause: 0) do |server|
-        http = described_class.new('127.0.0.1', server.port, nil).bound(60, 1_000_000)
+        http = described_class.new('127.0.0.1', server.port, nil).bound(600, 100_000)
         expect { http.exchange(get) }.to raise_error(described_class::TooLarge)
       end
     end
