@@ -34,7 +34,8 @@ RSpec.describe 'The index of queries with two identities' do
       administrator.reports.save('web1', 'status' => 'changed', 'environment' => 'production')
 
       expect(reports(administrator)).to eq([{ 'certname' => 'web1' }])
-      expect(reports(estate_of(server, Slapd::STRANGER_DN))).to eq([])
+      stranger = estate_of(server, Slapd::STRANGER_DN)
+      expect { reports(stranger) }.to raise_error(Simpkv::Estate::MissingError, %r{estate/reports})
       expect(reports(administrator)).to eq([{ 'certname' => 'web1' }])
     end
   end
