@@ -146,7 +146,8 @@ RSpec.describe 'The pages of the console' do
   def observed(api, log)
     gate = Simpkv::Server::Gate.new(api, -> { Simpkv::Server::Rights.new([], local_write: true) }, nil)
     metrics = instance_double(Simpkv::Server::Metrics, observe: nil, error: nil)
-    app = Simpkv::Server::Observation.new(Simpkv::Server::Entrance.new(gate) { |pages| pages }, metrics, log)
+    write = ->(text, id:, from:) { log.puts("#{from} #{id} #{text}") }
+    app = Simpkv::Server::Observation.new(Simpkv::Server::Entrance.new(gate) { |pages| pages }, metrics, write)
     lambda do |env|
       status, headers, parts = app.call(env)
       [status, headers, parts.to_a.join]
@@ -154,7 +155,8 @@ RSpec.describe 'The pages of the console' do
   end
 
   def request(path, accept, **more)
-    connection = instance_double(Simpkv::Server::Connection, kind: :tcp, arrived: nil)
+    facts = { kind: :tcp, arrived: nil, retiring?: false, peer_name: 'peer' }
+    connection = instance_double(Simpkv::Server::Connection, **facts)
     headers = { 'HTTP_ACCEPT' => accept, 'HTTP_HOST' => 'localhost', 'HTTP_X_REQUEST_ID' => 'id-1' }
     Rack::MockRequest.env_for(path, **more, **headers, Simpkv::Server::Connection::KEY => connection)
   end
