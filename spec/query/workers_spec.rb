@@ -114,6 +114,14 @@ RSpec.describe Simpkv::Query::Workers do
     expect(names).to eq(%w[web1 web2])
   end
 
+  # The client got the line of code, and the log did not.
+  it 'have the place of an internal error for the log, and not in its message' do
+    expect { workers.perform('task' => 'nodes') }.to raise_error(described_class::DefectError) do |error|
+      expect(error.message).not_to include('.rb')
+      expect(error.backtrace).to match([/\ANoMethodError at \S+\.rb:\d+/])
+    end
+  end
+
   it 'lose one query if a worker is killed' do
     names
     pid = workers.pids.first

@@ -12,6 +12,9 @@ module Simpkv
       # No worker has become free in time, or as many queries wait already as may.
       class BusyError < Simpkv::TransientError; end
 
+      # An unexpected error in a worker. Its backtrace has the class of that error and the line of code.
+      class DefectError < StandardError; end
+
       BUSY = 'all workers are busy with other requests'
       # By the error in a reply.
       ERRORS = { 'limit' => LimitError, 'too_large' => TooLargeError, 'stale' => StaleError,
@@ -56,7 +59,7 @@ module Simpkv
       # @raise [LimitError] it takes too long, or the answer is too large
       # @raise [DamagedError] the index must be deleted
       # @raise [BusyError, UnavailableError] try again later
-      # @raise [Worker::EndedError, Simpkv::Error]
+      # @raise [DefectError, Worker::EndedError, Simpkv::Error]
       def ask(question)
         question = question.merge('seconds' => @seconds, 'rows' => @rows)
         with_worker do |worker|
@@ -74,7 +77,7 @@ module Simpkv
 
       # @param task [Hash{String => Object}] see {Tasks}
       # @return [Object] the result
-      # @raise [Simpkv::InvalidError, TooLargeError, LimitError, BusyError, Worker::EndedError]
+      # @raise [Simpkv::InvalidError, TooLargeError, LimitError, BusyError, DefectError, Worker::EndedError]
       def perform(task)
         with_worker do |worker|
           reply = File.open(File::NULL, 'w') do |unused|
@@ -175,7 +178,7 @@ module Simpkv
         when 'invalid' then InvalidError.new(message, reply['place'])
         when 'damaged' then DamagedError.new
         when 'full' then FullError.new("the disk of the index of queries, #{@index}, is full")
-        else Worker::EndedError.new("the worker could not answer: #{message}")
+        else DefectError.new('internal error of a worker').tap { |defect| defect.set_backtrace([message]) }
         end
       end
     end
