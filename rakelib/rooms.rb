@@ -3,14 +3,28 @@
 require 'tsort'
 
 # Checks who uses whom in the Ruby library, by the constants that its files define and name: a file uses only its own
-# folder, or folders before it in FOLDERS, and no two files use each other, directly or through others. Needs MRI, whose
-# parser it uses.
+# folder, or folders before it in FOLDERS, and no gem above its own; and no two files use each other, directly or
+# through others. Needs MRI, whose parser it uses.
 class Rooms
   include TSort
 
   # From the lowest; '.' has errors.rb and other files without a folder.
   FOLDERS = %w[. native document audit config store backend adapter estate inspection query access status purging ssh
                resources termini server cli rspec].freeze
+
+  # The files of the gems above simpkv, which has all others, from the lowest. They are in one folder until they move
+  # into folders of their gems (docs/adr/0103).
+  GEMS = {
+    'simpkv-estate' => %r{\A(?:(?:estate|inspection|termini)(?:\.rb|/(?!sessions/))|cli/(?:estate|puppetdb)/|
+                          cli/commands/(?:node|nodes|rule|import_puppetdb)(?:\.rb|/)|
+                          cli/doctor/(?:site/nodes|nodes/(?:compilers|rules)|documents_|puppet_exam|routes_|subject)|
+                          status/(?:compilers|node_counts|site_estate|parts/(?:nodes|compilers))\.rb|
+                          cli/owners/estate\.rb|config/sections/estate\.rb)}x,
+    'simpkv-access' => %r{\A(?:access/|cli/(?:commands/)?access(?:\.rb|/)|cli/doctor/directory/foreign_entries\.rb|
+                          config/sections/access\.rb|status/(?:drift|parts/access)\.rb|resources/access_catalog\.rb)}x,
+    'simpkv-server' => %r{\A(?:(?:query|server)(?:\.rb|/)|cli/commands/(?:query|serve)\.rb|cli/doctor/nodes/index\.rb|
+                          config/sections/server\.rb|termini/sessions/|status/parts/(?:doctor|runs|service)\.rb)}x
+  }.freeze
 
   # @param root [String] the folder of the library
   def initialize(root)
@@ -28,6 +42,22 @@ class Rooms
     cycles + climbs
   end
 
+  # @return [Hash{String => Hash{String => Array<String>}}] the files of each room, by gem and room, from the lowest
+  def by_gem
+    @files.group_by { |file| gem_rank(file) }.sort.to_h do |rank, files|
+      rooms = files.group_by { |file| rank(file) }.sort.to_h { |room, of_room| [FOLDERS[room], of_room] }
+      [['simpkv', *GEMS.keys][rank], rooms]
+    end
+  end
+
+  # @param files [Array<String>] of a room
+  # @return [Array<String>] the other rooms whose constants they name
+  def used_by(files)
+    homes = @uses.flat_map { |file, name| files.include?(file) ? [@homes[name]] : [] }
+    rooms = homes.select(&:one?).flatten.map { |home| rank(home) }
+    (rooms - [rank(files.first)]).uniq.sort.map { |room| FOLDERS[room] } - ['.']
+  end
+
   private
 
   def cycles
@@ -36,8 +66,10 @@ class Rooms
   end
 
   def climbs
-    above = @uses.select { |file, name| @homes[name].all? { |home| rank(home) > rank(file) } }
-    above.map { |file, name| "#{file} names #{name} of #{@homes[name].first}, in a folder above its own." }
+    { 'folder' => method(:rank), 'gem' => method(:gem_rank) }.flat_map do |what, rank|
+      above = @uses.select { |file, name| @homes[name].all? { |home| rank[home] > rank[file] } }
+      above.map { |file, name| "#{file} names #{name} of #{@homes[name].first}, in a #{what} above its own." }
+    end
   end
 
   def tsort_each_node(&block)
@@ -55,6 +87,11 @@ class Rooms
   def rank(file)
     folder = file[%r{\A\w+(?=/)}] || (FOLDERS & [File.basename(file, '.rb')]).first || '.'
     FOLDERS.index(folder) || raise("FOLDERS in #{__FILE__} does not name the folder of #{file}")
+  end
+
+  # @return [Integer] 0 for the gem simpkv
+  def gem_rank(file)
+    (GEMS.values.index { |files| file.match?(files) } || -1) + 1
   end
 
   # Notes the constants that a file defines, by their full names.

@@ -76,7 +76,7 @@ module RunbookSources
 
     # @return [Array<String>] the subjects of the findings of `simpkv doctor`; `...` stands for what differs
     def findings
-      doctor = files('lib/simpkv/cli/doctor/*.rb') + [File.join(ROOT, 'lib/simpkv/cli/commands/doctor.rb')]
+      doctor = files('lib/simpkv/cli/doctor/**/*.rb') + [File.join(ROOT, 'lib/simpkv/cli/commands/doctor.rb')]
       doctor.flat_map { |file| subjects(File.read(file, encoding: 'UTF-8'), file) }.uniq.sort
     end
 

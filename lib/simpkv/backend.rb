@@ -25,11 +25,11 @@ module Simpkv
     end
 
     # @param site [Hash] the options of the site
-    # @return [Hash] a copy without the options of the estate and of access control, and with backends: the default
+    # @return [Hash] a copy without sections, and with backends: the default
     #   ones if it has none
     def self.site_options(site)
       merged = Config.copy(site)
-      SiteFile::SECTIONS.each { |section| merged.delete(section) }
+      Config::Sections.names.each { |section| merged.delete(section) }
       merged['backends'] = Config.default_backends unless merged.key?('backends')
       merged
     end

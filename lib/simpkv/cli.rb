@@ -86,11 +86,18 @@ module Simpkv
         help = "simpkv #{group.title}".rstrip << ' --help'
         raise Failure.new("no command after #{word}; #{help} names them", Failure::USAGE) if word.start_with?('-')
 
+        refuse_missing(group, word)
         likely = group.suggestion(word)
         # Any other word could be a value.
         named = " '#{word}'" if word.match?(/\A[a-z_]+\z/)
         raise Failure.new("there is no such command#{named}#{": did you mean '#{likely}'?" if likely} " \
                           "(#{help} names them all)", Failure::USAGE)
+      end
+
+      # @raise [Gems::MissingError] another gem has the command
+      def refuse_missing(group, word)
+        owner = group.owner(word)
+        raise Gems.missing("simpkv #{group.title} #{word}".squeeze(' '), owner) if owner
       end
 
       def complain(message, code)

@@ -3,6 +3,7 @@
 require 'simpkv/config/coercion'
 require 'simpkv/errors'
 require 'simpkv/config/options'
+require 'simpkv/config/sections'
 require 'simpkv/config/spelling'
 
 module Simpkv
@@ -186,7 +187,7 @@ module Simpkv
     # @param site [Hash] the options of a site or of a call
     # @return [Array<String>] a warning for each unknown option or section beside `backends`
     def self.site_doubts(site)
-      unknown(site, CALL.map(&:name), 'in simpkv configuration')
+      unknown(site, CALL.map(&:name) + Sections.names, 'in simpkv configuration')
     end
 
     # Converts the options of a level of hiera.yaml, and adds defaults.
@@ -206,45 +207,18 @@ module Simpkv
       raise ConfigError, "'global' and 'environment' in hiera.yaml exclude each other"
     end
 
-    # Converts the options of the estate, and adds defaults.
+    # Converts the options of a table, and adds defaults.
     #
-    # @param options [Hash{String => Object}] the value of `estate` in the command's file
-    # @return [Hash{String => Object}] all of {ESTATE}; without default and value, nil. `inspection_rules` has all of
-    #   {INSPECTION_RULES}
+    # @param known [Array<Option>] all options of the table
+    # @param options [Hash{String => Object}]
+    # @param name [String] names the table in messages
+    # @return [Hash{String => Object}] all of them; without default and value, nil
     # @raise [ConfigError] an option is unknown or has the wrong type
-    def self.estate(options)
-      raise ConfigError, "'estate' in simpkv configuration must be a Hash" unless options.is_a?(Hash)
+    def self.table(known, options, name)
+      doubt = unknown(options, known.map(&:name), "of #{name} in simpkv configuration").first
+      raise ConfigError, doubt if doubt
 
-      estate = section(ESTATE, options, "'estate'")
-      rules = section(INSPECTION_RULES, estate['inspection_rules'] || {}, "'inspection_rules' of 'estate'")
-      estate.merge('inspection_rules' => rules)
-    end
-
-    # Converts the options of access control.
-    #
-    # @param options [Hash{String => Object}] the value of `access` in the command's file
-    # @return [Hash{String => Object}] all of {ACCESS}; without value, nil
-    # @raise [ConfigError] an option is unknown, has the wrong type, or is missing
-    def self.access(options)
-      raise ConfigError, "'access' in simpkv configuration must be a Hash" unless options.is_a?(Hash)
-
-      access = section(ACCESS, options, "'access'")
-      missing = %w[users_dn roles_dn].find { |name| access[name].nil? }
-      raise ConfigError, "'#{missing}' of 'access' is missing: set it to the DN of an entry" if missing
-      return access if access['config_dn'].nil? == access['config_pw_file'].nil?
-
-      raise ConfigError, "'config_dn' and 'config_pw_file' of 'access' come as a pair"
-    end
-
-    # Converts the options of the service, and adds defaults.
-    #
-    # @param options [Hash{String => Object}] the value of `server` in the command's file
-    # @return [Hash{String => Object}] all of {SERVER}; without value, nil
-    # @raise [ConfigError] an option is unknown or has the wrong type
-    def self.server(options)
-      raise ConfigError, "'server' in simpkv configuration must be a Hash" unless options.is_a?(Hash)
-
-      section(SERVER, options, "'server'")
+      known.to_h { |option| [option.name, value_of(option, options, "'#{option.name}' of #{name}")] }
     end
 
     # @param value [Object]
@@ -282,18 +256,11 @@ module Simpkv
       # @return [Hash{String => Object}] all of {AUDIT}
       def audit(options, name)
         name = "'audit' of simpkv backend '#{name}'"
-        audit = section(AUDIT, options, name)
+        audit = table(AUDIT, options, name)
         raise ConfigError, "'to' of #{name} is missing: set it to 'syslog' or to a file" if audit['to'].nil?
         return audit unless audit['required'] && !audit['to'].start_with?('/')
 
         raise ConfigError, "'required' of #{name} needs a file: syslog does not tell that its disk is full"
-      end
-
-      def section(known, options, name)
-        doubt = unknown(options, known.map(&:name), "of #{name} in simpkv configuration").first
-        raise ConfigError, doubt if doubt
-
-        known.to_h { |option| [option.name, value_of(option, options, "'#{option.name}' of #{name}")] }
       end
 
       def longest_beginning(names, text)

@@ -61,7 +61,7 @@ module Simpkv
     # The options of this process differ from those that the estate records (docs/adr/0063).
     class DisagreementError < ConfigError; end
 
-    # @return [Hash{String => Object}] the options of {Config::ESTATE} with their defaults: see {Config.estate}
+    # @return [Hash{String => Object}] the options of {Config::Sections::Estate::OPTIONS} with their defaults: see {Config::Sections::Estate}
     attr_reader :options
 
     # @return [Agreement]
@@ -104,7 +104,7 @@ module Simpkv
     #   block, the estate opens its store, which must exist
     # @raise [ConfigError]
     def initialize(site, vardirs = [Vardirs.all], warn = nil, node: nil, &open)
-      @options = Config.frozen(Config.estate(site.fetch('estate', {}) || {}))
+      @options = Config.frozen(Config::Sections.convert(site, 'estate'))
       @backends = Config.backends_of(Backend.site_options(site))
       @backend = Backend.of_globals(site, options['backend'], vardirs, warn, node: node)
       @settings = @backend.settings

@@ -29,7 +29,7 @@ module Simpkv
       # @raise [ConfigError] an option is wrong
       def initialize(options, commands:, binds: nil, local_write: false, vardir: nil, log: Log.new($stderr),
                      &read_again)
-        @options = Config.server(options['server'] || {})
+        @options = Config::Sections.convert(options, 'server')
         @settings = { commands: commands, binds: binds, local_write: local_write, vardir: vardir, log: log }
         @commands = commands
         @log = log
@@ -38,7 +38,7 @@ module Simpkv
         @rights = Rights.new(@options['rights'], local_write: local_write)
         @listeners = (binds || @options['bind']).map { |url| Listener.new(url, @options) }
         @certificates = Certificates.new(@options)
-        @site = Status::Site.new(options, vardir, @log)
+        @site = Site.new(options, vardir, @log)
         @site.backend
         @owner = Caller.new(:user, Audit.user, Process.euid)
         make_parts
@@ -182,7 +182,7 @@ module Simpkv
 
       # Reads rights, certificates of CAs and revocation lists again. If something is wrong, all stays as it was.
       def reload
-        options = Config.server(@read_again.call['server'] || {})
+        options = Config::Sections.convert(@read_again.call, 'server')
         rights = Rights.new(options['rights'], local_write: @local_write)
         @certificates.reload(options)
         @rights = rights
@@ -207,7 +207,7 @@ require 'simpkv/server/problem'
 require 'simpkv/server/unread_request'
 require 'simpkv/server/gate'
 require 'simpkv/server/body_limit'
-require 'simpkv/status/site'
+require 'simpkv/server/site'
 require 'simpkv/server/readiness'
 require 'simpkv/server/replica_watch'
 require 'simpkv/server/certificate_metrics'

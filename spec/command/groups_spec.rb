@@ -5,7 +5,7 @@ require_relative 'command_helper'
 RSpec.describe 'simpkv, with commands in groups' do
   include_context 'with the command'
 
-  # A group with one command, in files of its own.
+  # A group with one command, in another gem.
   let(:files) do
     { 'site.rb' => "extend Group\nSUMMARY = 'look after sites'", 'site/web_page.rb' => <<~RUBY }
       SUMMARY = 'print a page'
@@ -28,14 +28,16 @@ RSpec.describe 'simpkv, with commands in groups' do
   before do
     write('site.rb', 'module Site', files['site.rb'])
     write('site/web_page.rb', 'module Site; class WebPage < Command', "#{files['site/web_page.rb']}\nend")
-    folders = [*Simpkv::Cli::Group::FOLDERS, File.join(folder, 'commands')]
-    stub_const('Simpkv::Cli::Group::FOLDERS', folders)
+    Simpkv::Gems.add('simpkv-site', Simpkv::VERSION, folder)
   end
 
-  after { Simpkv::Cli::Commands.send(:remove_const, :Site) if Simpkv::Cli::Commands.const_defined?(:Site) }
+  after do
+    Simpkv::Gems.send(:others).delete('simpkv-site')
+    Simpkv::Cli::Commands.send(:remove_const, :Site) if Simpkv::Cli::Commands.const_defined?(:Site)
+  end
 
   def write(name, opening, text)
-    file = File.join(folder, 'commands', name)
+    file = File.join(folder, 'simpkv/cli/commands', name)
     FileUtils.mkdir_p(File.dirname(file))
     File.write(file, "module Simpkv; module Cli; module Commands; #{opening}\n#{text}\nend; end; end; end\n")
   end

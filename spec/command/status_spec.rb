@@ -156,7 +156,7 @@ RSpec.describe 'simpkv status' do
     expect(outcome).to have_attributes(code: 2, err: '')
     refused = 'connection refused: check that the server runs'
     uris.each { |uri| expect(outcome.out).to match(/^critical  The server #{uri} does not answer: #{refused}/) }
-    expect(outcome.out).to match(/^unknown   The nodes, compilers and keys that expire cannot be read: could not/)
+    expect(outcome.out).to match(/^unknown   The compilers, nodes and keys that expire cannot be read: could not/)
     expect(outcome.out.scan(refused).length).to eq(4)
     expect(outcome.out).to match(/^Nodes\n  cannot be read: see above$/)
     expect(status('--format', 'nagios').out).to match(/\ASIMPKV CRITICAL - .*, and the port\. And 2 more\.\n/)
@@ -201,7 +201,7 @@ RSpec.describe 'simpkv status' do
     outcome = status('--format', 'nagios', '--failed-critical', '5')
     expect(outcome.code).to eq(1)
     expect(outcome.out).to eq(<<~TEXT)
-      SIMPKV WARNING - The last run failed on 1 node. And 1 more. | 'nodes'=1 'nodes_failed'=1;0;4 'nodes_overdue'=1;0 'compilers'=0 'expiring_keys'=0
+      SIMPKV WARNING - The last run failed on 1 node. And 1 more. | 'compilers'=0 'nodes'=1 'nodes_failed'=1;0;4 'nodes_overdue'=1;0 'expiring_keys'=0
       WARNING: The last run failed on 1 node.
       WARNING: Not seen for a day: 1 node.
     TEXT
@@ -219,7 +219,7 @@ RSpec.describe 'simpkv status' do
     expect(status('--lag-warning', 'soon', '--fo', 'nagios').code).to eq(3)
     expect(status('--lag-warning', 'soon')).to have_attributes(code: 64, out: '')
     expect(status('--parts', 'servers,keys'))
-      .to have_attributes(code: 64, err: /there is no part 'keys': expected some of nodes, .*expiring_keys/)
+      .to have_attributes(code: 64, err: /there is no part 'keys': expected some of servers, .*expiring_keys/)
     expect(status('--parts=')).to have_attributes(code: 64)
   end
 

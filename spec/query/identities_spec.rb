@@ -23,7 +23,7 @@ RSpec.describe 'The index of queries with two identities' do
   end
 
   def reports(estate)
-    options = Simpkv::Config.server('index' => File.join(parent, 'index'))
+    options = Simpkv::Config::Sections.convert({ 'server' => { 'index' => File.join(parent, 'index') } }, 'server')
     Simpkv::Query::Session.new(estate, options).rows('reports[certname] { }')
   end
 

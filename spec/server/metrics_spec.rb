@@ -111,7 +111,7 @@ RSpec.describe 'The metrics of the service' do
     let(:answers) { Queue.new }
     let(:site) do
       require 'simpkv/server'
-      Simpkv::Status::Site.new(options, nil, ->(_) {}).tap do |site|
+      Simpkv::Server::Site.new(options, nil, ->(_) {}).tap do |site|
         allow(site).to receive(:estate).and_wrap_original do |original, *arguments|
           reads << true
           answers.pop

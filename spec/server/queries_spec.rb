@@ -12,7 +12,8 @@ RSpec.describe Simpkv::Server::Queries do
   let(:options) { { 'index' => "#{root}.index", 'query_age' => 2 } }
   let(:estate) { open_estate }
   let(:queries) do
-    described_class.new(Simpkv::Config.server(options), double(estate: estate), 'owner', ->(_line) {})
+    section = Simpkv::Config::Sections.convert({ 'server' => options }, 'server')
+    described_class.new(section, double(estate: estate), 'owner', ->(_line) {})
   end
   let(:gate) { Queue.new }
 

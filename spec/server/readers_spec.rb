@@ -44,7 +44,7 @@ RSpec.describe 'The service on a damaged estate' do
 
   # @return [Hash{String => Object}] by request, the body; `:error` for an error, also one in the body
   def answers(requests)
-    site = Simpkv::Status::Site.new(options, nil, ->(_) {})
+    site = Simpkv::Server::Site.new(options, nil, ->(_) {})
     owner = Simpkv::Server::Caller.new(:user, 'root', Process.euid)
     rights = Simpkv::Server::Rights.new([], local_write: false)
     routes = Class.new(Simpkv::Server::Application)

@@ -68,7 +68,7 @@ RSpec.describe 'The comparison of replicas' do
 
   it 'goes on after an error, counts it, and shows no message of an unexpected one' do
     log = StringIO.new
-    site = instance_double(Simpkv::Status::Site)
+    site = instance_double(Simpkv::Server::Site)
     names = [-> { raise 'pl4nted' }, -> { raise Simpkv::ConfigError, 'wrong' }, -> { ['default'] }]
     allow(site).to receive(:backend_names) { names.length > 1 ? names.shift.call : names.first.call }
     allow(site).to receive(:backend).and_raise(KeyError, 'pl4nted')

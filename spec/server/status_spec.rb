@@ -274,7 +274,7 @@ RSpec.describe 'The drift of access rights' do
   before { require 'simpkv/server' }
 
   def drift
-    Simpkv::Status::Drift.of(Simpkv::Status::Site.new(options, nil, ->(_) {}).access)
+    Simpkv::Status::Drift.of(Simpkv::Server::Site.new(options, nil, ->(_) {}).access)
   end
 
   it 'counts what apply would do, and members that it would leave' do
@@ -294,7 +294,7 @@ RSpec.describe 'The drift of access rights' do
     before = @access.server.count_in_log(binds)
     expect(drift).to include('differences' => 0)
     expect(@access.server.count_in_log(binds)).to eq(before)
-    Simpkv::Status::Site.new(options, nil, ->(_) {}).access.reconciler.plan
+    Simpkv::Server::Site.new(options, nil, ->(_) {}).access.reconciler.plan
     eventually(errors: RuntimeError) { @access.server.count_in_log(binds) > before }
   end
 end
@@ -305,7 +305,7 @@ RSpec.describe 'Whether stores can be read' do
   # Everybody saw the reason, which can name servers and entries.
   it 'is told to all, and the reason only to those who see it in the state of the site, and once to the log' do
     lines = []
-    site = instance_double(Simpkv::Status::Site, backend_names: ['default'])
+    site = instance_double(Simpkv::Server::Site, backend_names: ['default'])
     allow(site).to receive(:store).and_raise(Simpkv::UnavailableError, 'ldaps://pl4nted')
     queries = instance_double(Simpkv::Server::Queries, stale?: true, report: { 'ok' => false, 'error' => 'pl4nted' })
     readiness = Simpkv::Server::Readiness.new(site, nil, queries, lines.method(:push))

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-require 'simpkv/access/ldap_rules/feature_rule'
+require 'simpkv/backend/feature_rule'
 
-RSpec.describe Simpkv::Access::FeatureRule do
+RSpec.describe Simpkv::FeatureRule do
   def rule(*permissions)
     %[(targetattr != "aci")(version 3.0; acl "allow (all) views"; #{permissions.map { |each| "#{each};" }.join(' ')})]
   end

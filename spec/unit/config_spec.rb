@@ -52,6 +52,7 @@ RSpec.describe Simpkv::Config do
     ldap = { 'type' => 'ldap', 'id' => 'x', 'ldap_uri' => 'ldap://x' }
     audit = { 'type' => 'file', 'id' => 'x', 'audit' => { 'to' => '/a' } }
     dns = { 'users_dn' => 'ou=u', 'roles_dn' => 'ou=r' }
+    section = ->(name, options) { Simpkv::Config::Sections.demand(name).convert(options) }
     readers = {
       'CALL' => [%w[sensitive noop_writes strict_options],
                  ->(absent) { Simpkv::Config.flag(absent, absent.keys.first) }],
@@ -61,13 +62,15 @@ RSpec.describe Simpkv::Config do
       'AUDIT' => [%w[reads required],
                   ->(absent) { Simpkv::Config.typed(audit.merge('audit' => audit['audit'].merge(absent)), 'b') }],
       'LEVEL' => [%w[confine_to_keys sensitive], ->(absent) { Simpkv::Config.level(absent) }],
-      'ESTATE' => [%w[facts_blocklist secret_names unknown_nodes], ->(absent) { Simpkv::Config.estate(absent) }],
+      'ESTATE' => [%w[facts_blocklist secret_names unknown_nodes], ->(absent) { section['estate', absent] }],
       'INSPECTION_RULES' => [%w[built_in default_scope],
-                             ->(absent) { Simpkv::Config.estate('inspection_rules' => absent) }],
-      'ACCESS' => [%w[undeclared_members], ->(absent) { Simpkv::Config.access(dns.merge(absent)) }],
-      'SERVER' => [%w[tls_crl], ->(absent) { Simpkv::Config.server(absent) }]
+                             ->(absent) { section['estate', { 'inspection_rules' => absent }] }],
+      'ACCESS' => [%w[undeclared_members], ->(absent) { section['access', dns.merge(absent)] }],
+      'SERVER' => [%w[tls_crl], ->(absent) { section['server', absent] }]
     }
-    tables = described_class::TYPES.transform_keys(&:upcase)
+    sections = Simpkv::Config::Sections.all.transform_values { |each| each::OPTIONS }
+    tables = described_class::TYPES.merge(sections).transform_keys(&:upcase)
+    tables['INSPECTION_RULES'] = Simpkv::Config::Sections.demand('estate')::INSPECTION_RULES
     readers.each do |table, (names, reader)|
       options = tables[table] || described_class.const_get(table)
 
@@ -325,10 +328,14 @@ RSpec.describe Simpkv::Config do
     end
   end
 
-  describe '.estate' do
+  describe 'of the estate' do
+    def estate(options)
+      described_class::Sections.convert({ 'estate' => options }, 'estate')
+    end
+
     it 'fills in defaults, those of inspection_rules too' do
-      expect(described_class.estate({})).to include('unknown_nodes' => 'accept', 'reports' => 5, 'node_ttl' => nil)
-      expect(described_class.estate({})['inspection_rules'])
+      expect(estate({})).to include('unknown_nodes' => 'accept', 'reports' => 5, 'node_ttl' => nil)
+      expect(estate({})['inspection_rules'])
         .to eq('built_in' => nil, 'default_scope' => nil, 'inspection_scope' => nil, 'mask_secrets' => 'always',
                'supported_interfaces' => /^(server|apply)$/)
     end
@@ -336,7 +343,7 @@ RSpec.describe Simpkv::Config do
     it 'converts the options of inspection_rules' do
       given = { 'built_in' => '/etc/simpkv//rules.yaml', 'default_scope' => 'dc1', 'inspection_scope' => 'new',
                 'mask_secrets' => 'sensitive', 'supported_interfaces' => 'cli' }
-      expect(described_class.estate('inspection_rules' => given)['inspection_rules'])
+      expect(estate('inspection_rules' => given)['inspection_rules'])
         .to eq(given.merge('built_in' => '/etc/simpkv/rules.yaml', 'supported_interfaces' => /cli/))
     end
 
@@ -357,7 +364,7 @@ RSpec.describe Simpkv::Config do
         'unmatched parenthesis' }
       .each do |options, message|
       it "refuses #{options.inspect[0, 80]}, and names the option" do
-        expect { described_class.estate(options) }.to raise_error(Simpkv::ConfigError, message)
+        expect { estate(options) }.to raise_error(Simpkv::ConfigError, message)
       end
     end
   end
@@ -386,8 +393,9 @@ RSpec.describe Simpkv::Config do
   end
 
   it 'describes every option in words' do
-    options = [described_class::CALL, described_class::BACKEND, described_class::ESTATE,
-               described_class::INSPECTION_RULES, described_class::AUDIT, *described_class::TYPES.values].flatten
+    sections = described_class::Sections.all.each_value.map { |section| section::OPTIONS }
+    options = [described_class::CALL, described_class::BACKEND, described_class::AUDIT,
+               described_class::Sections::Estate::INSPECTION_RULES, sections, *described_class::TYPES.values].flatten
     expect(options.map(&:text)).to all(match(/\w+ \w+/))
     expect(options.map { |option| Simpkv::Coercion.needed(option.type) }).to all(match(/\w+ \w+/))
   end

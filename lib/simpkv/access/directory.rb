@@ -6,7 +6,7 @@ require 'simpkv/access/names'
 require 'simpkv/access/passwords'
 require 'simpkv/access/plan'
 require 'simpkv/access/ldap_rules/server_rules'
-require 'simpkv/access/ldap_rules/vlv_feature'
+require 'simpkv/backend/vlv_feature'
 require 'simpkv/access/verification'
 
 module Simpkv

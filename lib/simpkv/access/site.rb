@@ -17,8 +17,8 @@ module Simpkv
         @site = site
         @vardirs = vardirs
         @warn = warn
-        @options = Config.access(site['access'])
-        @estate = Config.estate(site['estate'] || {})
+        @options = Config::Sections.convert(site, 'access')
+        @estate = Config::Sections.convert(site, 'estate')
         refuse_files
       end
 

@@ -2,7 +2,7 @@
 
 require 'securerandom'
 require 'simpkv'
-require 'simpkv/access/ldap_rules/vlv_feature'
+require 'simpkv/backend/vlv_feature'
 require 'simpkv/access/passwords'
 require 'tempfile'
 

@@ -2,6 +2,7 @@
 
 require 'forwardable'
 require 'simpkv/backend'
+require 'simpkv/cli/owners'
 require 'simpkv/cli/store_folder'
 
 module Simpkv
@@ -106,15 +107,14 @@ module Simpkv
         (@stores ||= {})[raw?] ||= layered(stored, raw: raw?)
       end
 
-      # Compares the options with those that the estate records, before keys of the estate are stored. Documents that
-      # stay as they are stored are not compared.
+      # Has the owners of folders check the options, before keys are stored there. Documents that stay as they are
+      # stored need no check.
       #
       # @param paths [Array<String>] of keys
       # @return [void]
-      # @raise [Simpkv::Error, Estate::DisagreementError]
+      # @raise [Simpkv::Error, ConfigError] see {Owners.check}
       def check_agreement(paths)
-        require 'simpkv/estate'
-        Estate.check(settings, store) if !raw? && paths.any? { |path| path.start_with?("#{Estate::FOLDER}/") }
+        Owners.check(settings, store, paths) unless raw?
       end
 
       # Checks that a directory has the base entry.

@@ -66,52 +66,12 @@ module Simpkv
         usable.keys
       end
 
-      # @return [Hash] the options of the estate, as the site has them
-      # @raise [ConfigError] an option is unknown or has the wrong type; the message names the source
-      def estate
-        naming_source do
-          estate = site['estate'] || {}
-          Config.estate(estate)
-          estate
-        end
-      end
-
-      # @return [Hash{String => Object}] the options of the service: see {Config.server}
-      # @raise [ConfigError] an option is unknown or has the wrong type; the message names the source
-      def server
-        naming_source { Config.server(site['server'] || {}) }
-      end
-
-      # @return [Hash{String => Object}] the options of access control: see {Config.access}
-      # @raise [ConfigError] an option is missing, is unknown or has the wrong type; the message names the source
-      def access
-        naming_source do
-          raise ConfigError, "there is no 'access': set its options (docs/access.md)" unless site['access']
-
-          Config.access(site['access'])
-        end
-      end
-
-      # @return [String] the name of the estate's backend, which may be missing
-      # @raise [ConfigError, Failure]
-      def estate_backend
-        estate['backend'] || Config.backend_for(options, nil)
-      end
-
-      # @param backend [ChosenBackend]
-      # @return [Boolean] whether the file of options says that this backend has an estate
-      def estate_demanded?(backend)
-        site.key?('estate') && backend.name == estate_backend
-      end
-
-      # @param backend [ChosenBackend]
-      # @param create [Boolean] whether to create a missing folder
-      # @yieldreturn [Store] opens the store of the backend in another way
-      # @return [Estate] the one in this backend
-      # @raise [ConfigError]
-      def estate_in(backend, create: false, &open)
-        open ||= proc { backend.store(create: create) }
-        Estate.new(site.merge('estate' => estate.merge('backend' => backend.name)), &open)
+      # @param name [String] of a section
+      # @return [Hash{String => Object}] its options: see {Config::Sections.convert}
+      # @raise [ConfigError] an option is missing, is unknown or has the wrong type, or the gem of the section is not
+      #   installed; the message names the source
+      def section(name)
+        naming_source { Config::Sections.convert(site, name) }
       end
 
       # @return [Hash] the options of the site, overridden by the command line

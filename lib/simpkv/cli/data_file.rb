@@ -38,17 +38,20 @@ module Simpkv
       end
 
       # @param file [String] YAML or JSON; `-` is standard input
-      # @return [Object] plain data
+      # @yieldparam data [Object] plain data
+      # @yieldreturn [Object] what is made of them
+      # @return [Object] that; without a block, the data
       # @raise [Failure] it cannot be read; the message quotes nothing of it
       # @raise [SystemCallError]
       def self.read(file)
-        PlainYaml.parse(file == STREAM ? standard_input.read : File.read(file), strict: true)
+        data = PlainYaml.parse(file == STREAM ? standard_input.read : File.read(file), strict: true)
+        block_given? ? yield(data) : data
       rescue Errno::ENOENT
         raise Failure.new("there is no file '#{file}'", Failure::NO_INPUT)
       rescue Errno::EISDIR
         raise Failure.new("'#{file}' is a folder, not a file", Failure::NO_INPUT)
       rescue SystemStackError
-        raise nested_too_deeply(file), cause: nil
+        raise Failure.new("file '#{file}' is nested too deeply", Failure::DATA), cause: nil
       rescue MalformedError => e
         raise Failure.new("file '#{file}': #{e.message}", Failure::DATA), cause: nil
       end
@@ -64,24 +67,6 @@ module Simpkv
       rescue Errno::EISDIR
         raise Failure.new("'#{file}' is a folder, not a file", Failure::NO_INPUT)
       end
-
-      # Reads the facts of a node.
-      #
-      # @param file [String] as for {read}
-      # @return [Hash{String => Object}] see {Inspection::GivenFacts}
-      # @raise [Failure]
-      # @raise [SystemCallError]
-      def self.facts(file)
-        Inspection::GivenFacts.of(read(file)) ||
-          raise(Failure.new("file '#{file}' must have a Hash, the facts of a node", Failure::DATA))
-      rescue SystemStackError
-        raise nested_too_deeply(file), cause: nil
-      end
-
-      def self.nested_too_deeply(file)
-        Failure.new("file '#{file}' is nested too deeply", Failure::DATA)
-      end
-      private_class_method :nested_too_deeply
     end
   end
 end

@@ -1,16 +1,14 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/command'
+require 'simpkv/gems'
 
 module Simpkv
   module Cli
     # A group of commands: a module with the constant SUMMARY that extends this one. The names of files are the names of
-    # its members: `commands/passgen/import.rb` has the class `Commands::Passgen::Import`, which is `simpkv passgen
-    # import`. A member is loaded when it is called. {Commands} has the groups.
+    # its members, in any gem: `commands/passgen/import.rb` has the class `Commands::Passgen::Import`, which is `simpkv
+    # passgen import`. A member is loaded when it is called. {Commands} is the group of all.
     module Group
-      # The folders of the files.
-      FOLDERS = [File.join(__dir__, 'commands')].freeze
-
       # The sections of the list of commands, in their order. The constant SECTION of a command names one.
       SECTIONS = { keys: 'Keys', versions: 'Earlier values and expiry', nodes: 'Nodes', moving: 'Moving',
                    security: 'Encryption and access', storage: 'Storage', help: 'Help', more: 'More' }.freeze
@@ -27,11 +25,13 @@ module Simpkv
       def [](word)
         return unless word.match?(MEMBER)
 
-        word = aliases.fetch(word, word)
-        name = word.split('-').map(&:capitalize).join
-        file = files(word.tr('-', '_')).first
-        require file if file
-        const_get(name, false) if const_defined?(name, false)
+        Gems.find(kind, aliases.fetch(word, word).tr('-', '_'))
+      end
+
+      # @param word [String] which names no member
+      # @return [String, nil] the gem that has it and is not there
+      def owner(word)
+        Gems.owner(kind, word.tr('-', '_'))
       end
 
       # Removes the words that name a command or a group from the list.
@@ -48,9 +48,8 @@ module Simpkv
 
       # @return [Hash{String => Class, Group}] all members that are shown, by their names, section by section
       def members
-        names = files('*').map { |file| File.basename(file, '.rb').tr('_', '-') }
-        names |= constants(false).select { |name| const_get(name).is_a?(Group) }.map { |name| name.to_s.downcase }
-        shown = names.to_h { |name| [name, self[name]] }.reject { |_, member| member.const_defined?(:HIDDEN) }
+        all = Gems.all(kind).transform_keys { |name| name.tr('_', '-') }
+        shown = all.reject { |_, member| member.const_defined?(:HIDDEN) }
         order = SECTIONS.keys
         shown.sort_by { |name, member| [order.index(member.section), name] }.to_h
       end
@@ -104,9 +103,9 @@ module Simpkv
         sections.flat_map { |section, listed| ['', "#{SECTIONS[section]}:", *listed.map(&:first)] }.drop(1)
       end
 
-      def files(name)
-        place = title.tr('- ', '_/')
-        FOLDERS.flat_map { |folder| Dir.glob(File.join(folder, place, "#{name}.rb")) }
+      # @return [String] see {Gems}
+      def kind
+        "cli/commands/#{title.tr('- ', '_/')}".chomp('/')
       end
     end
   end

@@ -20,6 +20,15 @@ module Simpkv
     end
     private_class_method :option
 
+    # Defines options in a module that extends this one.
+    module Definitions
+      private
+
+      def option(*arguments, **more)
+        Config.send(:option, *arguments, **more)
+      end
+    end
+
     # Options of a call, beside `backends`.
     CALL = [
       option('backend', :string, nil,
@@ -88,10 +97,7 @@ module Simpkv
              'for `get`, `get_many`, `exists`, `list` and `tree`, what to do with a key that has expired: `absent` ' \
              'treats it as missing, `return` returns it as any other key, `warn` returns it with a warning. A tree ' \
              'without `values` always lists such keys',
-             errors: ["'...' has expired"]),
-      option('estate', :hash, nil, "the options of the estate; has an effect in the command's file only"),
-      option('access', :hash, nil, "the options of access control; has an effect in the command's file only"),
-      option('server', :hash, nil, "the options of the service; has an effect in the command's file only")
+             errors: ["'...' has expired"])
     ].freeze
 
     CALL_BY_NAME = CALL.to_h { |option| [option.name, option] }.freeze
@@ -228,8 +234,5 @@ module Simpkv
   end
 end
 
-require 'simpkv/config/options/access'
 require 'simpkv/config/options/audit'
-require 'simpkv/config/options/estate'
 require 'simpkv/config/options/level'
-require 'simpkv/config/options/server'

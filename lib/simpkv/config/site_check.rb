@@ -6,7 +6,7 @@ require 'simpkv/config/validation'
 module Simpkv
   # Checks a whole file of a site, as {SiteFile} reads it, before something else writes it.
   module SiteCheck
-    # Checks what functions, the estate, access control and the service check when they read the file, for all backends.
+    # Checks what functions and the owners of sections check when they read the file, for all backends.
     # It opens no store and reads no other file. An unknown option is an error, not a warning.
     #
     # @param text [String] the content of the file
@@ -24,11 +24,17 @@ module Simpkv
       private
 
       def check_parts(site, types)
-        estate = Config.estate(site['estate'] || {})
-        Config.access(site['access']) if site['access']
-        Config.server(site['server'] || {})
-        options = site.reject { |name, _| SiteFile::SECTIONS.include?(name) }
-        check_backends(options, estate['backend'] || (usual(options) if site.key?('estate')), types)
+        names = Config::Sections.names & site.keys
+        sections = names.map { |name| Config::Sections.convert(site, name) }
+        options = site.reject { |name, _| names.include?(name) }
+        check_backends(options, used(sections, options), types)
+      end
+
+      # @return [Array<String>] the names of the backends that sections use
+      def used(sections, options)
+        using = sections.select { |section| section.key?('backend') }
+        named = using.map { |section| section['backend'] }.compact
+        using.any? && named.empty? ? [usual(options)] : named
       end
 
       # @return [String] the name of the backend of a call that chooses none, and of an estate without one of its own
@@ -37,9 +43,9 @@ module Simpkv
       end
 
       # The keys are global: a file is for all environments.
-      def check_backends(options, of_estate, types)
+      def check_backends(options, used, types)
         Config::CALL.each { |option| Config.flag(options, option.name) }
-        named = [(usual(options) if options['backend']), of_estate].compact
+        named = [*(usual(options) if options['backend']), *used]
         (named | Config.backends_of(options).keys).each do |name|
           merged = options.merge('backend' => name, 'global' => true)
           Validation.check(merged, types)

@@ -13,9 +13,6 @@ module Simpkv
     # The folders of Puppet's configuration, in Puppet's own packages and in Debian's.
     CONFDIRS = %w[/etc/puppetlabs/puppet /etc/puppet].freeze
 
-    # The sections, which are no options of functions.
-    SECTIONS = SiteSections::NAMES.keys.freeze
-
     class << self
       # Finds the file: the one that SIMPKV_CONFIG names, else {DEFAULT} if it exists, else `simpkv.yaml` in a folder of
       # Puppet's configuration.

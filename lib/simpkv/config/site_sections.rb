@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/config'
+require 'simpkv/config/sections'
 
 module Simpkv
   # The sections and options beside `simpkv::options` in a file: those of the command's own file, or those that belong
@@ -8,10 +8,6 @@ module Simpkv
   module SiteSections
     # The key of the options in a file of Hiera.
     HIERA = 'simpkv::options'
-
-    # By section, the names of its options.
-    NAMES = { 'estate' => Config::ESTATE, 'access' => Config::ACCESS, 'server' => Config::SERVER }
-            .transform_values { |options| options.map(&:name).freeze }.freeze
 
     # The name of the command's own file. Only a file of Hiera has other keys with `::`.
     OWN = 'simpkv.yaml'
@@ -48,11 +44,16 @@ module Simpkv
       def ours?(name, value)
         return false unless value.is_a?(Hash)
         return backends?(value) if name == 'backends'
-        return refuse_misspelt(name, value) unless NAMES.key?(name)
+        return refuse_misspelt(name, value) unless Config::Sections.names.include?(name)
 
-        names = NAMES[name]
+        names = names_in(name)
         (value.keys & names).any? ||
           (value.any? && value.keys.all? { |member| Spelling.nearest(member, names) })
+      end
+
+      # @return [Array<String>] the names of the options of a section
+      def names_in(section)
+        Config::Sections.demand(section)::OPTIONS.map(&:name)
       end
 
       def backends?(value)
@@ -61,8 +62,8 @@ module Simpkv
 
       # @return [false] it is a key of somebody else
       def refuse_misspelt(name, value)
-        section = Spelling.nearest(name, NAMES.keys)
-        return false unless section && value.any? && (value.keys - NAMES[section]).empty?
+        section = Spelling.nearest(name, Config::Sections.names)
+        return false unless section && value.any? && (value.keys - names_in(section)).empty?
 
         raise ConfigError, "'#{name}', beside '#{HIERA}', has options of the section '#{section}': correct its name"
       end

@@ -11,7 +11,7 @@ module Simpkv
     # query hold here as well. MRI only: it needs SQLite.
     class Session
       # @param estate [Estate]
-      # @param options [Hash{String => Object}] of the section `server`: see {Config.server}
+      # @param options [Hash{String => Object}] of the section `server`: see {Config::Sections::Server}
       # @raise [ConfigError] the index has no place
       def initialize(estate, options)
         @index = Index.of(estate, options['index'])

@@ -43,7 +43,7 @@ module Simpkv
         r.hash_branches('')
       end
 
-      # @return [Status::Site]
+      # @return [Site]
       def site
         opts.fetch(:site)
       end

@@ -21,7 +21,7 @@ module Simpkv
 
       # @param url [String] `unix:///PATH`, `tcp://127.0.0.1:PORT`, `tcp://[::1]:PORT` or `ssl://HOST:PORT`. Port 0
       #   takes a free one
-      # @param options [Hash{String => Object}] of the section `server`: see {Config.server}
+      # @param options [Hash{String => Object}] of the section `server`: see {Config::Sections::Server}
       # @raise [ConfigError] this is no such address, or an option is missing
       def initialize(url, options)
         @url = url

@@ -53,7 +53,7 @@ module Simpkv
         @errors.increment(labels: { kind: error.status || 'other' }) if error.is_a?(Error)
       end
 
-      # @param site [Status::Site]
+      # @param site [Site]
       # @param caller [Caller] in whose name the service reads
       # @return [String] all metrics in the text format of Prometheus
       def text(site, caller)

@@ -31,7 +31,7 @@ module Simpkv
         [running, [(threads * 3 / 4) - running, 0].max]
       end
 
-      # @param options [Hash{String => Object}] of the section `server`: see {Config.server}
+      # @param options [Hash{String => Object}] of the section `server`: see {Config::Sections::Server}
       # @param index [String, nil] the path of the database
       # @return [Query::Workers] one at least: see {Work}
       def self.workers(options, index = nil)
@@ -43,8 +43,8 @@ module Simpkv
       # @return [Query::Workers]
       attr_reader :workers
 
-      # @param options [Hash{String => Object}] of the section `server`: see {Config.server}
-      # @param site [Status::Site]
+      # @param options [Hash{String => Object}] of the section `server`: see {Config::Sections::Server}
+      # @param site [Site]
       # @param caller [Caller] in whose name the index is made
       # @param log [#call] receives errors of the index
       # @raise [ConfigError] there is no folder for the index

@@ -7,7 +7,7 @@ module Simpkv
   module Server
     # Asks each store of the site whether it can be read now, and whether queries are answered. Thread-safe.
     class Readiness
-      # @param site [Status::Site]
+      # @param site [Site]
       # @param caller [Caller] in whose name the service asks
       # @param queries [Queries, nil]
       # @param log [#call] receives a line for an error of a store, unless the last one had the same reason

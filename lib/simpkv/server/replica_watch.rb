@@ -22,7 +22,7 @@ module Simpkv
       Result = Struct.new(:ok, :time, :counts)
       private_constant :Result
 
-      # @param site [Status::Site]
+      # @param site [Site]
       # @param interval [Numeric] seconds between two comparisons; 0 for none
       # @param log [Log]
       def initialize(site, interval, log)

@@ -19,7 +19,7 @@ module Simpkv
         @compilers = {}
       end
 
-      # @param site [Status::Site]
+      # @param site [Site]
       # @param caller [Caller] in whose name the service reads
       # @return [String] in the text format of Prometheus; the last one while another thread reads
       # @raise [Problem] 503 if there is none then
@@ -45,7 +45,7 @@ module Simpkv
         page = Status::Exposition.new
         metrics = Status::Metrics.new(site, caller)
         metrics.add_to(page)
-        @compilers = metrics.compilers
+        @compilers = metrics.part('compilers').counters
         page.text
       end
     end

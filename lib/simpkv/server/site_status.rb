@@ -13,12 +13,12 @@ module Simpkv
     # Thread-safe.
     class SiteStatus
       # The seconds between two readings of a part, at least.
-      PERIODS = Status::Parts::PERIODS.slice('nodes', 'servers', 'compilers', 'expiring_keys', 'access')
-                                      .merge('runs' => 60, 'doctor' => 3600).freeze
+      PERIODS = Status::Part.all.slice(*%w[nodes servers compilers expiring_keys access])
+                            .transform_values { |type| type::PERIOD }.merge('runs' => 60, 'doctor' => 3600).freeze
       DAY = 86_400
       private_constant :PERIODS, :DAY
 
-      # @param site [Status::Site]
+      # @param site [Site]
       # @param owner [Caller] in whose name the service reads
       # @param certificates [Certificates]
       # @param replicas [ReplicaWatch]
@@ -32,7 +32,6 @@ module Simpkv
         @replicas = replicas
         @queries = queries
         @doctor = doctor
-        @readings = Status::Parts.new(site, owner)
         @parts = PERIODS.to_h { |name, period| [name, latest(name, period, log)] }
       end
 
@@ -55,14 +54,20 @@ module Simpkv
       def text
         page = Status::Exposition.new
         reading = @parts['servers'].get
-        Status::Metrics.servers(page, reading.value) if reading.value && reading.error.nil?
+        Status::Part.all.fetch('servers').metrics(page, reading.value) if reading.value && reading.error.nil?
         page.text
       end
 
       private
 
       def latest(name, period, log)
-        Status::Latest.new("'#{name}' of the state of the site", period, log, &method("read_#{name}"))
+        own = "read_#{name}"
+        read = respond_to?(own, true) ? method(own) : part(name).method(:read)
+        Status::Latest.new("'#{name}' of the state of the site", period, log, &read)
+      end
+
+      def part(name)
+        Status::Part.all.fetch(name).new(@site, @owner)
       end
 
       def service
@@ -78,10 +83,6 @@ module Simpkv
         @site.estate(@owner)
       end
 
-      def read_nodes
-        @readings.nodes
-      end
-
       def read_runs
         unless @queries
           raise InvalidError, "the service answers no queries: the option 'query_workers' of 'server' is 0"
@@ -91,25 +92,13 @@ module Simpkv
       end
 
       def read_servers
-        part = @readings.servers
+        part = part('servers').read
         part.merge('servers' => part['servers'].map { |server| server.merge('lag' => lag(server)) })
       end
 
       def lag(server)
         lag = @replicas.lag(*server.values_at('backend', 'uri'))
         lag&.merge('time' => lag['time'] && Time.at(lag['time']).utc.iso8601)
-      end
-
-      def read_compilers
-        @readings.compilers
-      end
-
-      def read_expiring_keys
-        @readings.expiring_keys
-      end
-
-      def read_access
-        @readings.access
       end
 
       def read_doctor

@@ -14,9 +14,7 @@ module Simpkv
       # The most documents of nodes, and the most other keys and folders, that cannot be read and of which the names are
       # kept.
       UNREADABLE_MAX = 1000
-      # Documents of nodes, each of which is judged as one of the node, too: see {NodeCounts}.
-      OF_NODES = %r{\Aglobals/estate/(?:status|inventory)/[^/]+\z}.freeze
-      private_constant :ROOTS, :UNREADABLE_MAX, :OF_NODES
+      private_constant :ROOTS, :UNREADABLE_MAX
 
       # - `backend`: its name
       # - `environment`: nil for the global keys
@@ -25,10 +23,10 @@ module Simpkv
       Key = Struct.new(:backend, :environment, :name, :expires)
 
       # A key or a folder that cannot be read, by its path in the store, and why. The name of a file can have any bytes:
-      # both are text for people. `of_node` is true for a document that {NodeCounts} names as well, else nil.
+      # both are text for people. `of_node` is true for a document that the part `nodes` names as well, else nil.
       Unreadable = Struct.new(:backend, :path, :why, :of_node)
 
-      # @param found [Hash{Symbol => Object}] see {Parts#expiring_keys}
+      # @param found [Hash{Symbol => Object}] see {Parts::ExpiringKeys#read}
       # @param most [Integer] keys with their names
       # @param details [Boolean] whether to name keys that cannot be read
       # @return [Hash{String => Object}] the same as plain data: `keys`, `total`, `all`, and `unreadable` with `total`
@@ -52,7 +50,7 @@ module Simpkv
       private_class_method :named_unreadable
 
       # @param unreadable [Hash{String => Object}] that of {.plain}
-      # @return [Hash{String => Object}] the same without the documents that {NodeCounts} has as well
+      # @return [Hash{String => Object}] the same without the documents that the part `nodes` has as well
       def self.without_nodes(unreadable)
         others = { 'total' => unreadable['total'] - unreadable['of_nodes'], 'of_nodes' => 0 }
         others['keys'] = unreadable['keys'].reject { |key| key['of_node'] } if unreadable.key?('keys')
@@ -61,11 +59,11 @@ module Simpkv
 
       # @param backend [String] its name
       # @param store [Store]
-      # @param estate [Boolean] whether the backend has the estate
-      def initialize(backend, store, estate: false)
+      # @param judged [Array<Regexp>] the paths of documents that other parts judge, too: see {Part.judged}
+      def initialize(backend, store, judged: [])
         @backend = backend
         @store = store
-        @estate = estate
+        @judged = Regexp.union(judged)
         @limit = Versions.now + SOON
         @unreadable = []
         @unreadable_total = 0
@@ -79,7 +77,7 @@ module Simpkv
       # @return [Integer] the number of all of these
       attr_reader :unreadable_total
 
-      # @return [Integer] the number of these that {NodeCounts} has as well
+      # @return [Integer] the number of these that the part `nodes` has as well
       attr_reader :unreadable_of_nodes
 
       # @return [Integer] their number
@@ -138,7 +136,7 @@ module Simpkv
       end
 
       def of_node?(root, path)
-        @estate && "#{root}/#{path}".b.match?(OF_NODES)
+        "#{root}/#{path}".b.match?(@judged)
       end
 
       # The estate does not look at times in its documents.

@@ -1,8 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/access/site'
 require 'simpkv/backend'
-require 'simpkv/estate'
 
 module Simpkv
   module Status
@@ -12,6 +10,15 @@ module Simpkv
       # The number of callers whose stores are kept.
       CALLERS_MAX = 100
       private_constant :CALLERS_MAX
+
+      # @return [Hash] the options of the file of the command
+      attr_reader :options
+
+      # @return [Array(Array<String>, Array<String>)] the vardirs of Puppet: `vardirs` and `more` of {DefaultRoot}
+      attr_reader :vardirs
+
+      # @return [#call] receives warnings about places and files
+      attr_reader :warn
 
       # @param options [Hash] of the file of the command
       # @param vardir [String, nil] the vardir of Puppet; nil for the usual ones
@@ -51,42 +58,15 @@ module Simpkv
         opened.tap { |backend, _| backend.check }
       end
 
-      # @param caller [#to_s, nil]
-      # @return [Estate]
-      # @raise [ConfigError]
-      def estate(caller)
-        kept([:estate, caller.to_s]) { Estate.new(@options, @vardirs, @warn, node: caller&.to_s) }
-      end
-
-      # @return [String, nil] the name of the backend with the estate; nil if the options of the estate are wrong
-      def estate_backend
-        backend(Config.estate(@options['estate'] || {})['backend']).name
-      rescue ConfigError
-        nil
-      end
-
-      # @return [Boolean] whether the site does without an estate: the file of the command has no section `estate`, and
-      #   the store has none
-      def estate_optional?
-        !@options.key?('estate') && estate(nil).absent?
-      rescue Error, ConfigError
-        false
-      end
-
-      # @return [Access::Site, nil] access control of the site; nil without the option `access`
-      # @raise [ConfigError]
-      def access
-        Access::Site.new(@options, @vardirs, @warn) if @options['access']
-      end
-
       # @return [Array<String>] the names of all backends
       def backend_names
         Config.backends_of(Backend.site_options(@options)).keys
       end
 
-      private
-
       # Keeps what the block opens, unless it raises. The oldest goes first.
+      #
+      # @param key [Object]
+      # @return [Object] what the block opened
       def kept(key)
         @mutex.synchronize do
           return @opened[key] if @opened.key?(key)

@@ -1,27 +1,26 @@
 # frozen_string_literal: true
 
 require 'simpkv/status/latest'
-require 'simpkv/status/parts'
+require 'simpkv/status/part'
 
 module Simpkv
   module Status
-    # The state of a site, read once or from time to time: all parts at the same time, within a time limit.
+    # The state of a site, read once or from time to time: all parts at the same time, within a time limit. The parts
+    # that the site does without are `{'configured' => false}`.
     class State
       # The most keys that have names in it.
       NAMED = 100
       private_constant :NAMED
 
-      # @param parts [Parts]
-      # @param names [Array<String>] of the parts to read: see {Parts::PERIODS}
+      # @param site [Site]
+      # @param names [Array<String>] of the parts to read
+      # @param backends [Array<String>] see {Part#initialize}
       # @param timeout [Numeric] the seconds in which they have to be read
-      # @param optional [Array<String>] the parts that the site may do without: if the estate has not been made, they
-      #   are `{'configured' => false}`
-      def initialize(parts, names, timeout:, optional: [])
-        @parts = parts
+      def initialize(site, names, backends:, timeout:)
         @timeout = timeout
-        @optional = optional
-        @latest = names.to_h do |name|
-          [name, Latest.new(name, Parts::PERIODS.fetch(name), nil, patience: timeout) { read(name) }]
+        @latest = Part.readable.slice(*(Part.readable.keys & names)).to_h do |name, type|
+          part = type.new(site, backends: backends)
+          [name, Latest.new(name, type::PERIOD, nil, patience: timeout) { read(part) }]
         end
       end
 
@@ -42,11 +41,10 @@ module Simpkv
         { 'time' => reading.time.iso8601 }.merge(reading.value)
       end
 
-      def read(name)
-        value = @parts.public_send(name)
-        name == 'expiring_keys' ? ExpiringKeys.plain(value, NAMED) : value
-      rescue Estate::MissingError
-        raise unless @optional.include?(name)
+      def read(part)
+        part.class.plain(part.read, NAMED)
+      rescue ConfigError
+        raise unless part.optional?
 
         { 'configured' => false }
       end

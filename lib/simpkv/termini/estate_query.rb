@@ -9,7 +9,11 @@ module Simpkv
     module EstateQuery
       # The variable of the compiler that holds the session.
       KEPT = :@simpkv_queries
-      private_constant :KEPT
+      # What needs the gem.
+      NEED = "simpkv::query, if 'query_uri' of 'estate' names no service,"
+      # Seconds: what `query_seconds` of the service is without its gem.
+      QUERY_SECONDS = 20
+      private_constant :KEPT, :NEED, :QUERY_SECONDS
 
       class << self
         # @param compiler [Puppet::Parser::Compiler]
@@ -35,21 +39,26 @@ module Simpkv
           address = estate.options['query_uri']
           return remote(address) if address || RUBY_ENGINE == 'jruby'
 
-          require 'simpkv/query/session'
-          Query::Session.new(estate, server_options)
+          Gems.demand('termini/sessions', 'index', NEED).new(estate, options_of_service)
         rescue LoadError
-          raise ConfigError, "simpkv::query needs the gem simpkv-server, or a service that 'query_uri' of 'estate' " \
-                             'names', cause: nil
+          raise ConfigError, "#{NEED} needs the gem simpkv-server", cause: nil
         end
 
         def remote(address)
           require 'simpkv/termini/remote_query'
           tls = { ca: Puppet[:localcacert], cert: Puppet[:hostcert], key: Puppet[:hostprivkey] }
-          RemoteQuery.new(address, tls, server_options['query_seconds'])
+          RemoteQuery.new(address, tls, query_seconds)
         end
 
-        def server_options
-          SiteFile.load([Puppet[:confdir]]) { |site| Config.server(site['server'] || {}) }
+        def options_of_service
+          SiteFile.load([Puppet[:confdir]]) { |site| Config::Sections.convert(site, 'server') }
+        end
+
+        # A compiler need not have the gem of the service.
+        def query_seconds
+          options_of_service['query_seconds']
+        rescue Gems::MissingError
+          QUERY_SECONDS
         end
       end
     end

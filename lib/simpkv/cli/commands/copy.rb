@@ -35,7 +35,7 @@ module Simpkv
           raise Failure.new("'#{from}' and '#{to}' are one place", Failure::USAGE) if source.address == target.address
           return roll_back(target) if @rollback
 
-          stored = Endpoint.new(source, @jobs, :source, estate: configuration.estate_demanded?(source))
+          stored = Endpoint.new(source, @jobs, :source, configuration)
           check_environment(source) unless @allow_empty
           transfer(stored, target)
         end

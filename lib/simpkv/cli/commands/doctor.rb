@@ -3,7 +3,6 @@
 require 'simpkv/cli/command'
 require 'simpkv/cli/doctor/findings'
 require 'simpkv/cli/doctor/hiera_examination'
-require 'simpkv/cli/doctor/nodes_examination'
 require 'simpkv/cli/doctor/other_user'
 
 module Simpkv
@@ -58,7 +57,7 @@ module Simpkv
           @folder = folder
           findings = Findings.new
           examine(findings)
-          examine_nodes(findings)
+          examine_site(findings)
           HieraExamination.new(PuppetSettings.all(configuration.file), findings).perform
           output.print(findings.all.map { |finding| finding.to_h.transform_keys(&:to_s).compact }) { lines(findings) }
           Failure::UNAVAILABLE if findings.problems?
@@ -104,13 +103,17 @@ module Simpkv
           EncryptionExamination.new(configuration, backend, findings, **options)
         end
 
-        # Nodes are kept in the backend that the file of the estate names, which may be another one.
-        def examine_nodes(findings)
+        # Examines what else the file of options configures, maybe in another backend.
+        def examine_site(findings)
           return if @flags[:from_puppet]
 
-          NodesExamination.new(configuration, findings, @backend, only: @flags[:backend], user: other_user) do |other|
-            other ? command_line({ config: '-c', vardir: '--vardir' }, ['-b', other.name]) : command_line
-          end.perform
+          Gems.all('cli/doctor/site').each_value do |type|
+            only = { only: @flags[:backend], user: other_user }
+            examination = type.new(configuration, findings, @backend, **only) do |other|
+              other ? command_line({ config: '-c', vardir: '--vardir' }, ['-b', other.name]) : command_line
+            end
+            examination.perform
+          end
         end
 
         # @return [OtherUser, nil]

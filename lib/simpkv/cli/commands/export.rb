@@ -152,7 +152,7 @@ module Simpkv
         end
 
         def endpoint
-          Endpoint.new(backend, 1, :source, estate: configuration.estate_demanded?(backend))
+          Endpoint.new(backend, 1, :source, configuration)
         end
 
         def refuse_empty(errors)

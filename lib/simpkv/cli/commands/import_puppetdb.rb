@@ -62,7 +62,7 @@ module Simpkv
         # @return [Array<Estate>] one for each thread, whose stores count what is written
         def estates
           store = backend.store(jobs: @jobs)
-          Array.new(@jobs) { configuration.estate_in(backend) { PuppetDBWrites.new(store, @dry) } }
+          Array.new(@jobs) { configured.in(backend) { PuppetDBWrites.new(store, @dry) } }
         end
 
         # Tells how far the import came before an error.

@@ -4,7 +4,6 @@ require 'simpkv/cli/command'
 require 'simpkv/cli/directory/base_entry'
 require 'simpkv/cli/data_file'
 require 'simpkv/cli/directory/directory_schema'
-require 'simpkv/estate'
 
 module Simpkv
   module Cli
@@ -44,7 +43,9 @@ module Simpkv
 
         def run
           steps = backend.ldap? ? prepare_directory : prepare_folder
-          steps['estate'] = about('the estate') { make_estate } if [nil, 'estate'].include?(@only)
+          owners = Owners.of(configuration, backend, backend.store(base: false))
+          owners = owners.select { |name, _| [nil, name].include?(@only) }
+          owners.each { |name, owner| steps[name] = about("the #{name}") { prepare(owner) } }
           output.print(steps) { Output.table(steps.map { |what, outcome| ["#{what}:", outcome] }) }
         end
 
@@ -60,7 +61,8 @@ module Simpkv
           parser.on('--uri URI', 'the server') do |uri|
             @overriding.merge!('ldap_uri' => uri, 'write_uri' => nil)
           end
-          parser.on('--only PART', %w[schema base estate], 'schema, base or estate') { |part| @only = part }
+          *names, last = ['schema', 'base', *Owners.names]
+          parser.on('--only PART', [*names, last], "#{names.join(', ')} or #{last}") { |part| @only = part }
           parser.on('--incomplete', 'give up what lost folders of the estate held') { @incomplete = true }
           parser.on('--unpin', "let processes of the estate differ in 'encrypt', until simpkv rekey") { @unpin = true }
         end
@@ -86,21 +88,8 @@ module Simpkv
         end
 
         # @return [String] what was done
-        def make_estate
-          name = configuration.estate_backend
-          return "is in the backend '#{name}': run simpkv init --backend #{name}" unless name == backend.name
-
-          estate = configuration.estate_in(backend)
-          estate.unpin if @unpin
-          changes_of(estate.make(incomplete: @incomplete ? true : false))
-        end
-
-        # @param changed [Array<String>] folders, and documents of exports
-        # @return [String]
-        def changes_of(changed)
-          given_up, made = changed.sort.partition { |name| name.count('/') > 1 }
-          texts = { 'was made' => made, 'gave up' => given_up }.reject { |_, names| names.empty? }
-          texts.empty? ? 'already exists' : texts.map { |text, names| "#{text}: #{names.join(', ')}" }.join('; ')
+        def prepare(owner)
+          owner.make(incomplete: @incomplete ? true : false, unpin: @unpin ? true : false)
         end
 
         def prepare_directory

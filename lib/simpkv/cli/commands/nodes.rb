@@ -45,7 +45,7 @@ module Simpkv
 
         # @return [Array<String>] the beginnings of filters
         def filters
-          names = configuration.estate['indexed_facts'] || Config.estate({})['indexed_facts']
+          names = configuration.section('estate')['indexed_facts']
           (Estate::NodeList::MEMBERS + names).map { |name| "#{name}=" }
         end
 

@@ -32,7 +32,7 @@ module Simpkv
         private
 
         def rows(estate, text)
-          Simpkv::Query::Session.new(estate, Config.server(configuration.site['server'] || {})).rows(text)
+          Simpkv::Query::Session.new(estate, configuration.section('server')).rows(text)
         rescue InvalidError, Simpkv::Query::LimitError => e
           raise Failure.new(e.message, Failure::DATA), cause: nil
         end

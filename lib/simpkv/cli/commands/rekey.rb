@@ -6,7 +6,6 @@ require 'simpkv/cli/encryption/encryption_key_use'
 require 'simpkv/cli/many_keys'
 require 'simpkv/cli/progress'
 require 'simpkv/cli/workers'
-require 'simpkv/estate'
 
 module Simpkv
   module Cli
@@ -46,17 +45,15 @@ module Simpkv
         # The number of keys of an entry of the journal.
         BATCH = 64
 
-        PLAIN = 'it is plain, though the estate records that it is encrypted: look at what it holds. Then delete it, ' \
-                'or encrypt it with --accept-plain'
-        private_constant :BATCH, :PLAIN
+        private_constant :BATCH
 
         def run
           raise Failure.new("#{backend.title} has no 'encryption_keys'", Failure::CONFIG) unless backend.encrypted?
 
           check_environment
           @store = backend.store(jobs: @jobs)
-          @estate = estate
-          @refuses_plain = refuses_plain?
+          @owners = owners
+          @refusals = refusals
           @errors = {}
           began = Clock.now
           todo, states = outdated('reading')
@@ -77,12 +74,9 @@ module Simpkv
           define_journal(parser)
         end
 
-        # @return [Estate, nil] nil if there is none below {#roots}
-        # @raise [ConfigError] its processes must have another `encrypt`
-        def estate
-          return unless configuration.estate_backend == backend.name && roots.include?('globals')
-
-          configuration.estate_in(backend).tap(&:store) if @store.kind(Estate::FOLDER)
+        # @return [Hash{String => Object}] see {Owners.of}; none below {#roots} without global keys
+        def owners
+          roots.include?('globals') ? Owners.of(configuration, backend, @store) : {}
         end
 
         # @return [Array(Array<String>, Hash)] the keys to change; the numbers of documents, by their state
@@ -94,7 +88,8 @@ module Simpkv
             EncryptionKeyUse.each(@store, roots, @errors) do |path, state, document|
               states[state] += 1
               progress.advance
-              next @errors[path] = PLAIN if refused?(path, state)
+              _, refusal = @refusals.find { |beginning, _| path.start_with?(beginning) } if state == :plain
+              next @errors[path] = refusal if refusal
 
               next unless outdated?(state, document, first)
 
@@ -110,13 +105,11 @@ module Simpkv
           noting_error(path) { @store.decrypt(path, document) } unless state == :plain
         end
 
-        def refuses_plain?
-          !@accepts_plain && backend.settings['encrypt'] == 'all' && @estate&.pinned?
-        end
-
-        # @return [Boolean] whether it is a document that may be anybody's: encrypted, it would look like a good one
-        def refused?(path, state)
-          state == :plain && @refuses_plain && path.start_with?("#{Estate::FOLDER}/")
+        # @return [Hash{String => String}] by the beginning of paths, why plain documents are refused there: such a
+        #   document may be anybody's, and encrypted, it would look like a good one
+        def refusals
+          reasons = @owners.to_h { |name, owner| ["#{Owners.folder(name)}/", owner.refusal] }
+          @accepts_plain ? {} : reasons.compact
         end
 
         def outdated?(state, document, first)
@@ -134,7 +127,7 @@ module Simpkv
         def verify(file, began)
           left, states = outdated('verifying')
           left.each { |path| @errors[path] ||= 'it was stored meanwhile by a program with another file of keys' }
-          @estate&.pin if @errors.empty?
+          @owners.each_value(&:rekeyed) if @errors.empty?
           output.facts(counts(states).merge('changed' => @changed.to_i, 'left' => left.length,
                                             'seconds' => (Clock.now - began).round(2), 'journal' => file))
         end

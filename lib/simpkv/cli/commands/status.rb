@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/estate/estate_command'
+require 'simpkv/cli/command'
 require 'simpkv/cli/status/nagios'
 require 'simpkv/cli/status/status_screen'
 require 'simpkv/status'
@@ -9,7 +9,7 @@ module Simpkv
   module Cli
     module Commands
       # Shows the state of a site.
-      class Status < EstateCommand
+      class Status < Command
         SECTION = :storage
         SUMMARY = 'show servers, compilers, nodes and what needs attention'
         ARGUMENTS = ''
@@ -80,7 +80,7 @@ module Simpkv
         def define(parser)
           @limits = {}
           @timeout = 30
-          @parts = Simpkv::Status::Parts::PERIODS.keys
+          @parts = Simpkv::Status::Part.readable.keys
           parser.on('--watch [SECONDS]', 'repeat, every 5 seconds') do |text|
             @seconds = [converted_option('--watch', :duration, text || 5), 0.1].max
           end
@@ -94,23 +94,25 @@ module Simpkv
         end
 
         def define_limits(parser)
-          limit(parser, 'certificate', 'TIME', 'a certificate expires in less (30d; 7d)') { |seconds| days(seconds) }
-          limit(parser, 'lag', 'TIME', 'a server lags behind by so much (1m; 15m)')
-          limit(parser, 'latency', 'MS', 'a read takes so many ms (1000; none)') { |number| number / 1000.0 }
-          limit(parser, 'failed', 'N', 'the last run failed on so many nodes (1; none)')
-          limit(parser, 'overdue', 'N', 'so many nodes were not seen for a day (1; none)')
+          Simpkv::Status::Part.readable.each_value do |type|
+            type::LIMITS.each { |name, limit| limit(parser, name, limit) }
+          end
         end
 
-        def limit(parser, name, argument, text)
-          type = argument == 'TIME' ? :lifetime : NUMBERS
+        def limit(parser, name, limit)
+          type = limit.argument == 'TIME' ? :lifetime : NUMBERS
           %w[warning critical].each do |level|
-            about = level == 'warning' ? "a warning if #{text}" : 'the same for critical'
+            about = level == 'warning' ? "a warning if #{limit.text}" : 'the same for critical'
             option = "--#{name}-#{level}"
-            parser.on("#{option} #{argument}", about) do |given|
-              value = converted_option(option, type, given)
-              @limits[:"#{name}_#{level}"] = block_given? ? yield(value) : value
+            parser.on("#{option} #{limit.argument}", about) do |given|
+              @limits[:"#{name}_#{level}"] = scaled(name, converted_option(option, type, given))
             end
           end
+        end
+
+        # @return [Numeric] in the unit of the limit: days, seconds, or a number
+        def scaled(name, value)
+          { certificate: -> { days(value) }, latency: -> { value / 1000.0 } }.fetch(name, -> { value }).call
         end
 
         def days(seconds)
@@ -118,7 +120,7 @@ module Simpkv
         end
 
         def checked(names)
-          parts = Simpkv::Status::Parts::PERIODS.keys
+          parts = Simpkv::Status::Part.readable.keys
           wrong = names - parts
           return names if names.any? && wrong.empty?
 
@@ -153,9 +155,7 @@ module Simpkv
 
         # @return [Simpkv::Status::State]
         def state(names = @parts)
-          parts = Simpkv::Status::Parts.new(site, backends: backends)
-          optional = site.estate_optional? ? %w[nodes] : []
-          Simpkv::Status::State.new(parts, names, timeout: @timeout, optional: optional)
+          Simpkv::Status::State.new(site, names, backends: backends, timeout: @timeout)
         end
 
         # @return [Integer] the exit code
@@ -171,7 +171,7 @@ module Simpkv
         end
 
         def lines(state, alerts)
-          limits = Simpkv::Status::Alerts::LIMITS.merge(@limits)
+          limits = Simpkv::Status::Alerts.limits.merge(@limits)
           return Nagios.new(state, alerts, limits).lines if @format == 'nagios'
 
           StatusScreen.new(state, alerts, Time.now).lines
@@ -194,10 +194,10 @@ module Simpkv
 
         def prometheus
           check_prometheus
-          state = state(@parts & %w[servers access])
+          state = state(@parts & Simpkv::Status::Metrics.parts(:state).keys)
           # Both at once: servers that hang cost their time limit once.
           reading = Thread.new { state.get }
-          text = site_metrics(@parts & Simpkv::Status::Metrics::PARTS) + state_metrics(reading.value)
+          text = site_metrics(@parts & Simpkv::Status::Metrics.parts(:reading).keys) + state_metrics(reading.value)
           @to ? replace(text) : $stdout.write(text)
           nil
         end
@@ -206,9 +206,10 @@ module Simpkv
           refuse('--format prometheus has no --watch: let a timer run it') if @seconds
           limit = @limits.keys.first
           refuse("--format prometheus takes no --#{limit.to_s.tr('_', '-')}: its rules have the limits") if limit
-          return unless @parts == %w[certificates]
+          part = @parts.first
+          return if @parts.length > 1 || Simpkv::Status::Part.readable.fetch(part)::METRICS
 
-          refuse('--format prometheus has no metrics of the part certificates')
+          refuse("--format prometheus has no metrics of the part #{part}")
         end
 
         # @param parts [Array<String>]
@@ -216,7 +217,7 @@ module Simpkv
         def site_metrics(parts)
           return '' if parts.empty?
 
-          metrics = Simpkv::Status::Metrics.new(site, backends: backends, parts: parts)
+          metrics = Simpkv::Status::Metrics.new(site, backends: backends, names: parts)
           latest = Simpkv::Status::Latest.new('', 0, nil, patience: @timeout) do
             Simpkv::Status::Exposition.new.tap { |page| metrics.add_to(page) }
           end
@@ -231,9 +232,7 @@ module Simpkv
         # @param state [Hash{String => Hash}] see {Simpkv::Status::State#get}
         def state_metrics(state)
           page = Simpkv::Status::Exposition.new
-          Simpkv::Status::Metrics.parts(page, state)
-          Simpkv::Status::Metrics.servers(page, state.fetch('servers', {}))
-          Simpkv::Status::Metrics.access(page, state.fetch('access', {}))
+          Simpkv::Status::Metrics.of_state(page, state)
           page.text
         end
 

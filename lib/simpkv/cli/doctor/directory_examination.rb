@@ -5,7 +5,6 @@ require 'simpkv/cli/doctor/anonymous_access'
 require 'simpkv/cli/doctor/conflicts_examination'
 require 'simpkv/cli/doctor/directory_remedies'
 require 'simpkv/cli/directory/directory_schema'
-require 'simpkv/cli/doctor/foreign_entries_examination'
 require 'simpkv/cli/doctor/hidden_values_examination'
 require 'simpkv/cli/doctor/replication_examination'
 
@@ -38,7 +37,7 @@ module Simpkv
         @replication.compare(roots, @writable, &method(:trouble))
         look_at_indexes
         look_at_conflicts
-        look_at_foreign_entries
+        look_at_more
         look_at_hidden_values
         look_at_anonymous_access(samples) if samples.any? || !@write
         return findings.unknown('rights and limits', 'not tried (--read-only)') unless @write
@@ -199,10 +198,11 @@ module Simpkv
         ConflictsExamination.new(settings, findings, remedies).perform if schema.server == '389ds'
       end
 
-      def look_at_foreign_entries
-        store = backend.store(base: false)
-        entries = Simpkv::Access::ForeignEntries.new(store, settings, schema.server, @folder)
-        ForeignEntriesExamination.new(entries, findings).perform
+      # What the folder `cli/doctor/directory` of any gem examines.
+      def look_at_more
+        Gems.all('cli/doctor/directory').each_value do |type|
+          type.new(backend, findings, schema.server, @folder).perform
+        end
       end
 
       def look_at_hidden_values

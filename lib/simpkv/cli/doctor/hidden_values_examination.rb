@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/access/ldap_rules/vlv_feature'
+require 'simpkv/backend/vlv_feature'
 
 module Simpkv
   module Cli
@@ -10,7 +10,7 @@ module Simpkv
       # @param findings [Findings] to be filled
       # @param remedies [DirectoryRemedies]
       def initialize(settings, findings, remedies)
-        @feature = Simpkv::Access::VlvFeature.new(settings)
+        @feature = VlvFeature.new(settings)
         @findings = findings
         @remedies = remedies
       end

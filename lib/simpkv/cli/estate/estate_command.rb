@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/command'
+require 'simpkv/cli/estate/configured_estate'
 require 'simpkv/inspection'
 
 module Simpkv
@@ -27,7 +28,7 @@ module Simpkv
       # @return [Estate]
       # @raise [Failure, Simpkv::ConfigError]
       def estate(create: false)
-        @estate ||= configuration.estate_in(backend, create: create)
+        @estate ||= configured.in(backend, create: create)
       end
 
       # @return [Array<String>] the names of the nodes that an argument may name, sorted
@@ -37,8 +38,13 @@ module Simpkv
 
       private
 
+      # @return [ConfiguredEstate]
+      def configured
+        @configured ||= ConfiguredEstate.new(configuration)
+      end
+
       def backend_of_estate
-        name = configuration.estate['backend']
+        name = configured.options['backend']
         configuration.backend(name)
       rescue ConfigError => e
         raise unless name

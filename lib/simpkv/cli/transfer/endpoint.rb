@@ -2,7 +2,6 @@
 
 require 'simpkv/cli/transfer/read_check'
 require 'simpkv/cli/walk'
-require 'simpkv/estate'
 
 module Simpkv
   module Cli
@@ -16,11 +15,11 @@ module Simpkv
 
       # @param backend [ChosenBackend]
       # @param jobs [Integer] the number of threads that use it at once
-      # @param estate [Boolean] whether there must be an estate in it: see {#each}
+      # @param configuration [Configuration, nil] of a source, whose owners tell what it lacks: see {#each}
       # @param as [Symbol] `:source`, which must exist; `:target`, which is created; or `:either`, which may be missing
-      def initialize(backend, jobs, as, estate: false)
+      def initialize(backend, jobs, as, configuration = nil)
         @backend = backend
-        @estate = estate
+        @configuration = configuration
         @store = backend.store(jobs: jobs, create: as == :target) unless as == :either && !backend.there?
         @source = as == :source
         @jobs = jobs
@@ -34,22 +33,22 @@ module Simpkv
 
       # @param roots [Array<String>] only what is below these
       # @param errors [Hash{String => String}] filled with the keys that cannot be read, and of a source with what its
-      #   estate lacks
+      #   {Owners} find that it lacks
       # @yieldparam path [String]
       # @yieldparam document [String]
       # @return [void]
       def each(roots, errors)
         return unless @store
 
-        estate = Estate::Completeness.new(roots, ReadCheck.new(@backend).method(:plain), demanded: @estate)
+        examined = completeness(roots)
         @folders = Walk.new(@store).each(roots, errors) do |path, document|
-          estate.see(path, document)
+          examined.each { |each| each.see(path, document) }
           @backend.check_form(document)
           yield path, document
         rescue MalformedError => e
           errors[path] = e.message
         end
-        errors.update(estate.faults(@folders, @store)) if @source
+        examined.each { |each| errors.update(each.faults(@folders, @store)) }
       end
 
       # @param paths [Array<String>]
@@ -98,6 +97,14 @@ module Simpkv
       end
 
       private
+
+      # @return [Array<Object>] of a source
+      def completeness(roots)
+        return [] unless @source && @configuration
+
+        plain = ReadCheck.new(@backend).method(:plain)
+        Owners.of(@configuration, @backend, @store).each_value.map { |owner| owner.completeness(roots, plain) }
+      end
 
       # Lets only as many threads store at once as the server handles best.
       def in_turn

@@ -18,7 +18,7 @@ module Simpkv
       # escaped.
       QUERY_CHARACTERS = 3000
       # The default of the option.
-      QUERY_SECONDS = Config.server({}).fetch('query_seconds')
+      QUERY_SECONDS = Config::Sections.convert({}, 'server').fetch('query_seconds')
       private_constant :QUERY_ROWS_MAX, :QUERY_CSV_ROWS, :QUERY_CHARACTERS, :QUERY_SECONDS
 
       hash_branch('', 'query') do |r|

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/estate/access_command'
+require 'simpkv/cli/access/access_command'
 
 module Simpkv
   module Cli

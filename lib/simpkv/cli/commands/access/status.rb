@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/access/status_report'
-require 'simpkv/cli/estate/access_command'
+require 'simpkv/cli/access/access_command'
 
 module Simpkv
   module Cli

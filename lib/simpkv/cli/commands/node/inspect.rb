@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/data_file'
 require 'simpkv/cli/estate/estate_command'
+require 'simpkv/cli/estate/given_facts'
 require 'simpkv/cli/estate/inspection_outcome'
 
 module Simpkv
@@ -39,7 +39,7 @@ module Simpkv
           }.freeze
 
           def run(name)
-            facts = @file ? DataFile.facts(@file) : stored_facts(name)
+            facts = @file ? GivenFacts.read(@file) : stored_facts(name)
             outcome = on_estate { |estate| inspected(estate, name, facts) }
             present(outcome, secrets(estate))
           end

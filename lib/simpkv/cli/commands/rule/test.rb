@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/data_file'
+require 'simpkv/cli/estate/given_facts'
 require 'simpkv/cli/estate/inspection_outcome'
 require 'simpkv/cli/estate/rule_command'
 
@@ -39,7 +40,7 @@ module Simpkv
             raise Failure.new('which facts? --facts FILE (simpkv rule test --help)', Failure::USAGE) unless @facts
 
             engine = about(file) { Inspection::Rules::SourceFile.engine(DataFile.read(file), site_actions, built_in: built_in?) }
-            facts = DataFile.facts(@facts)
+            facts = GivenFacts.read(@facts)
             name = @name || Inspection::GivenFacts.certname(facts)
             present(about(name) { inspected(name, facts, engine) }, @secrets)
           end
@@ -64,7 +65,7 @@ module Simpkv
 
           # @return [Estate] with the options of the site for rules; nothing opens its store
           def estate_without_store
-            site = configuration.estate
+            site = configured.options
             options = (site['inspection_rules'] || {}).slice(*OPTIONS)
             backend = { 'type' => 'file', 'id' => 'test', 'root_path' => '/nonexistent', 'case_sensitive' => true }
             Estate.new({ 'backends' => { 'default' => backend },

@@ -8,7 +8,7 @@ module Simpkv
   module Cli
     # Checks whether the documents of the estate agree with each other. Reads a document again that looks wrong, because
     # nodes run meanwhile.
-    class EstateExamination < Examination
+    class DocumentsExamination < Examination
       # @param estate [Estate] in the backend
       # @param arguments [Array] see {Examination#initialize}
       def initialize(estate, *arguments, **more)

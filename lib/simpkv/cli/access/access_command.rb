@@ -38,10 +38,15 @@ module Simpkv
         end
       end
 
+      # @return [Hash{String => Object}] the options of access control
+      def access
+        configuration.section('access')
+      end
+
       # @return [Simpkv::Access::Reconciler]
       def reconciler
         @reconciler ||= begin
-          directory = Simpkv::Access::Directory.configured(target.store, target.settings, configuration.access)
+          directory = Simpkv::Access::Directory.configured(target.store, target.settings, access)
           passwords = Simpkv::Access::Passwords.new { |name| configuration.backend(name).store }
           state = Simpkv::Access::State.new(estate(create: self.class::CREATE))
           Simpkv::Access::Reconciler.new(state, directory, passwords)
@@ -52,7 +57,7 @@ module Simpkv
       # @raise [Failure] it is not in a directory
       def target
         @target ||= begin
-          name = configuration.access['backend']
+          name = access['backend']
           found = name ? configuration.backend(name) : backend
           unless found.ldap?
             raise Failure.new("#{found.title}: access control needs a backend of type ldap: set 'backend' of 'access'",

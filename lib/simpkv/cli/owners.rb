@@ -1,0 +1,69 @@
+# frozen_string_literal: true
+
+require 'simpkv/gems'
+
+module Simpkv
+  module Cli
+    # The folders of a store whose documents belong together, and the gems that know how. The class of
+    # `simpkv/cli/owners/NAME.rb`, in any gem (see {Gems}), owns the folder `globals/NAME`. Its methods:
+    #
+    # check(settings, store):: of the class: refuses options with which documents may not be stored there
+    # new(configuration, backend):: for a {ChosenBackend}
+    # completeness(roots, decrypt):: what finds out what a reading of all keys lacks: `see` and `faults`
+    # make(**options):: prepares the folder, for `simpkv init`, and returns what was done
+    # refusal:: why `simpkv rekey` refuses plain documents there; nil if it does not
+    # rekeyed:: is called when all documents have the form that the options say
+    module Owners
+      KIND = 'cli/owners'
+      private_constant :KIND
+
+      class << self
+        # @return [Array<String>] the names of those that are installed
+        def names
+          Gems.names(KIND)
+        end
+
+        # @param name [String]
+        # @return [String] the path of its folder
+        def folder(name)
+          "globals/#{name}"
+        end
+
+        # @param settings [Hash{String => Object}] the options of a backend
+        # @param store [Store]
+        # @param paths [Array<String>] of keys that are to be stored
+        # @return [void]
+        # @raise [ConfigError] the options may not be used for that, or the gem that knows is not installed
+        # @raise [Error]
+        def check(settings, store, paths)
+          Gems.known(KIND).each do |name|
+            beginning = "#{folder(name)}/"
+            demand(name).check(settings, store) if paths.any? { |path| path.start_with?(beginning) }
+          end
+        end
+
+        # @param configuration [Configuration]
+        # @param backend [ChosenBackend]
+        # @param store [Store] of the backend
+        # @return [Hash{String => Object}] by name, those that are installed
+        # @raise [ConfigError] the store has the folder of another one
+        def of(configuration, backend, store)
+          there = Gems.known(KIND).select { |name| names.include?(name) || !kind(store, name).nil? }
+          there.to_h { |name| [name, demand(name).new(configuration, backend)] }
+        end
+
+        private
+
+        def demand(name)
+          Gems.demand(KIND, name, "the folder '#{folder(name)}'")
+        end
+
+        def kind(store, name)
+          store.kind(folder(name))
+        rescue DeniedError
+          nil
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,53 @@
+# frozen_string_literal: true
+
+require 'simpkv/config/sections'
+
+module Simpkv
+  module Config
+    module Sections
+      # Options of `server` in the file of the command: the service `simpkv serve`.
+      module Server
+        extend Definitions
+
+        # What the section is about, in words.
+        ABOUT = 'the service'
+
+        OPTIONS = [
+          option('bind', :names, %w[unix:///run/simpkv/simpkv.sock],
+                 'listens on: `unix:///PATH`, `tcp://127.0.0.1:PORT`, `tcp://[::1]:PORT`, `ssl://HOST:PORT`'),
+          option('index', :path, nil,
+                 'the folder of the query index (docs/query.md), a cache that needs about 30 KB of disk for each node',
+                 absent: '`/var/cache/simpkv/index`, or for an encrypted store `/run/simpkv/index`'),
+          option('rights', :list, [], 'who may do what (docs/service.md): a list of hashes', absent: 'nobody but root'),
+          option('threads', 1..256, 16, 'the number of requests that the service answers at the same time'),
+          option('max_connections', 16..100_000, 256,
+                 'the maximum number of open connections. At the limit, a new connection replaces an old one: of the ' \
+                 'client with the most connections, the one that has sent no request for the longest time'),
+          option('command_bytes', 1_048_576..1_073_741_824, 33_554_432,
+                 "the maximum size of a command of PuppetDB's API, uncompressed, in bytes. Other bodies may have 1 " \
+                 'MiB'),
+          option('compare_replicas_seconds', :seconds, 21_600,
+                 'the time between two comparisons of the servers of a directory, for metrics; 0 for none'),
+          option('tls_cert', :path, nil, 'the certificate of the service, PEM', absent: 'required for `ssl://`'),
+          option('tls_key', :path, nil, 'its private key, PEM', absent: 'required for `ssl://`'),
+          option('tls_ca', :path, nil, 'the CAs of client certificates, PEM', absent: 'required for `ssl://`'),
+          option('tls_crl', :path, nil, 'the revocation lists of these CAs, PEM',
+                 absent: 'revocation is not checked', protects: true),
+          option('query_workers', 0..64, 2,
+                 'the number of processes that answer queries, filter nodes and apply inspection rules; 0: one of ' \
+                 'them, and the service keeps no index and answers no queries'),
+          option('query_seconds', :duration, 20,
+                 'the time limit of a query, filter or inspection; and how long it may wait for a free process'),
+          option('query_rows', 1..100_000_000, 1_000_000, 'the maximum number of rows of an answer'),
+          option('query_age', :duration, 60,
+                 'queries fail if the service has not compared the index with the store for this time')
+        ].freeze
+
+        # @return [Hash{String => Object}] all of {OPTIONS}; without value, nil
+        def self.convert(options)
+          Config.table(OPTIONS, options, "'server'")
+        end
+      end
+    end
+  end
+end

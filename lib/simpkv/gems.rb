@@ -1,0 +1,151 @@
+# frozen_string_literal: true
+
+require 'simpkv/errors'
+require 'simpkv/version'
+
+module Simpkv
+  # The gems of simpkv, all of one version. A gem adds something to those below it by being there: each thing is a file
+  # in the folder of its kind, in any of the gems. `simpkv/cli/commands/node/list.rb` is a command, and
+  # `simpkv/config/sections/estate.rb` a section of options. The path of a file is the name of the constant that it
+  # defines. So no code names a gem above its own.
+  #
+  # The file gems.txt, which `rake docs` writes, names what each other gem adds: a line with the gem, the kind and the
+  # name. So a message can say which gem is missing.
+  module Gems
+    # A gem is not installed, or has another version.
+    class MissingError < ConfigError; end
+
+    OWN = File.expand_path('..', __dir__)
+    LIST = File.join(__dir__, 'gems.txt')
+    private_constant :OWN, :LIST
+
+    class << self
+      # Called by `simpkv/gems/*.rb`, the file by which a gem is found.
+      #
+      # @param name [String] of the gem
+      # @param version [String]
+      # @param folder [String] its folder of code
+      # @return [void]
+      # @raise [MissingError] the version is another one than {VERSION}
+      def add(name, version, folder)
+        if version != VERSION
+          raise MissingError, "the gem #{name} has the version #{version}, and simpkv has #{VERSION}: install " \
+                              "#{name} #{VERSION}"
+        end
+        others[name] = folder
+      end
+
+      # @param kind [String] a folder below `simpkv`: `cli/commands`
+      # @param name [String] of a file in it, without `.rb`
+      # @return [Module, nil] the constant that it defines; nil if no gem that is there has such a file
+      # @raise [MissingError] a gem has another version
+      def find(kind, name)
+        file = file(OWN, kind, name) || folders.lazy.map { |folder| file(folder, kind, name) }.find(&:itself)
+        load(file, "#{kind}/#{name}") if file
+      end
+
+      # @param kind [String]
+      # @param name [String]
+      # @param what [String] names it in the message
+      # @return [Module] see {find}
+      # @raise [MissingError] the gem that has it is not there
+      def demand(kind, name, what)
+        find(kind, name) || raise(missing(what, owner(kind, name)))
+      end
+
+      # @param kind [String]
+      # @return [Array<String>] the names of all that is there
+      # @raise [MissingError] a gem has another version
+      def names(kind)
+        [OWN, *folders].flat_map { |folder| names_in(folder, kind) }.uniq.sort
+      end
+
+      # @param kind [String]
+      # @return [Hash{String => Module}] all that is there, by name
+      # @raise [MissingError] a gem has another version
+      def all(kind)
+        names(kind).to_h { |name| [name, find(kind, name)] }
+      end
+
+      # @param kind [String]
+      # @return [Array<String>] the names of all that there is in any gem, installed or not
+      def known(kind)
+        (names_in(OWN, kind) + list.select { |_, other, _| other == kind }.map(&:last)).sort
+      end
+
+      # @param kind [String]
+      # @param name [String]
+      # @return [String, nil] the gem that has it and is not there
+      def owner(kind, name)
+        gem, = list.find { |gem, *thing| thing == [kind, name] && !others.key?(gem) }
+        gem
+      end
+
+      # @param what [String] what needs the gem
+      # @param gem [String]
+      # @return [MissingError]
+      def missing(what, gem)
+        MissingError.new("#{what} needs the gem #{gem}, which is not installed: gem install #{gem} -v #{VERSION} " \
+                         "('puppetserver gem install' for puppetserver)")
+      end
+
+      private
+
+      # @return [Hash{String => String}] the folders of code of the other gems that are there
+      def others
+        @others ||= {}
+      end
+
+      # @return [Array<String>] the folders of the other gems
+      def folders
+        list.map(&:first).uniq.each { |name| activate(name) } unless @activated
+        @activated = true
+        others.values
+      end
+
+      # The load path has the gem, or RubyGems adds it.
+      def activate(name)
+        return if others.key?(name)
+
+        choose_version(name)
+        feature = "simpkv/gems/#{name.delete_prefix('simpkv-')}"
+        require feature
+      rescue LoadError => e
+        return if e.path == feature
+
+        raise MissingError, "the gem #{name} is installed, but not in the version of simpkv: install #{name} " \
+                            "#{VERSION} (#{e.message})", cause: nil
+      end
+
+      # Without it, RubyGems would take the newest version.
+      def choose_version(name)
+        gem(name, VERSION) if defined?(Gem)
+      rescue Gem::LoadError
+        nil # It is not installed as a gem, or not in this version.
+      end
+
+      # @return [Array<Array(String, String, String)>] the gem, the kind and the name of all that other gems add
+      def list
+        @list ||= File.readlines(LIST).map(&:split)
+      end
+
+      def names_in(folder, kind)
+        Dir[File.join(folder, 'simpkv', kind, '*.rb')].map { |file| File.basename(file, '.rb') }
+      end
+
+      def file(folder, kind, name)
+        path = File.join(folder, 'simpkv', kind, "#{name}.rb")
+        path if File.file?(path)
+      end
+
+      def load(file, path)
+        require file
+        path.split('/').inject(Simpkv) { |outer, part| outer.const_get(constant(part), false) }
+      end
+
+      def constant(part)
+        part.split('_').map(&:capitalize).join
+      end
+    end
+  end
+end
