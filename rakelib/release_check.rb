@@ -7,6 +7,7 @@ require 'open3'
 require 'rbconfig'
 require 'tmpdir'
 require 'yaml'
+require_relative '../lib/simpkv/native/header'
 require_relative 'bill_of_materials'
 
 # The checklist of a release. A line is ok only if its check has come to an end and found nothing wrong: what cannot be
@@ -135,7 +136,8 @@ class ReleaseCheck
   end
 
   def interface
-    interface = read('ext/core/include/simpkv.h')[/^#define SKV_ABI (\d+)$/, 1]
+    header = Simpkv::Native::Header.read(File.join(@root, 'ext/core/include/simpkv.h'))
+    interface = header.constant('SKV_ABI').to_s
     library = sh('readelf', '--dynamic', 'ext/core/build/release/libsimpkv.so')[/SONAME.*\[(.*)\]/, 1]
     built = sh(RbConfig.ruby, '-I', 'lib', '-e', 'require "simpkv"; print Simpkv::Native.version')
     pages = tracked('*.md').flat_map { |file| read(file).scan(/libsimpkv(?:\.so\.)?(\d+)/) }.flatten.uniq

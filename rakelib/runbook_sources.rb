@@ -2,6 +2,7 @@
 
 require 'yaml'
 require 'simpkv'
+require 'simpkv/native/header'
 require 'simpkv/query'
 require 'simpkv/cli/failure'
 require 'simpkv/server/problem'
@@ -24,9 +25,7 @@ module RunbookSources
   class << self
     # @return [Hash{String => String}] the statuses of the core in their order, and their comments
     def statuses
-      header = File.read(File.join(ROOT, 'ext/core/include/simpkv.h'), encoding: 'UTF-8')
-      list = header[/^#define SKV_STATUS_MAP\(X\).*?\n\n/m]
-      list.scan(%r{X\(\d+, \w+, "(\w+)"\)\s*/\* (.*?) \*/}).to_h
+      Simpkv::Native::Header.read.meanings
     end
 
     # @return [Array<String>] the errors that a caller of the library, the command or the service can meet, without the

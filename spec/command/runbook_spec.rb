@@ -3,6 +3,7 @@
 require 'shellwords'
 require 'simpkv/cli/commands'
 require_relative '../../rakelib/runbook'
+require_relative '../support/messages_of_the_code'
 
 # `rake docs:check` and an example below compare docs/runbook.md with its sources.
 RSpec.describe 'docs/runbook.md' do
@@ -79,13 +80,12 @@ RSpec.describe 'docs/runbook.md' do
   end
 
   it 'quotes existing messages' do
-    files = Dir[File.join(RunbookSources::ROOT, '{lib/simpkv,ext/core/src}/**/*.{rb,c}')]
-    code = files.map { |file| File.read(file, encoding: 'UTF-8') }.join.gsub(/["'] \\?\n\s*["']/, '')
+    code = MessagesOfTheCode.read
     symptoms = Runbook.rows.fetch('errors').values.map { |row| row.fetch('symptom') }
     pieces = symptoms.join(' ').scan(/`([^`]+)`/).flatten.grep(/ /).grep_v(/\Asimpkv |No space left|Disk quota/)
                      .flat_map { |text| text.split("'...'") }.map(&:strip).reject(&:empty?)
     expect(pieces.length).to be > 15
-    expect(pieces.reject { |piece| code.include?(piece) }).to eq([])
+    expect(pieces.reject { |piece| code.include?(piece.b) }).to eq([])
   end
 
   it 'links to existing pages and anchors' do

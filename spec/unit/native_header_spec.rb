@@ -13,14 +13,14 @@ RSpec.describe Simpkv::Native::Header do
                               int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
     DECLARATION
     types = %i[pointer buffer_in size_t int64 pointer pointer]
-    expect(read(declaration)).to eq('skv_list_open' => described_class::Function.new(:pointer, types, true))
+    expect(read(declaration)).to eq('skv_list_open' => described_class::Function.new(:pointer, types, true, true))
   end
 
   it 'reads a function without parameters, and one without a result' do
     expect(read('const char *skv_version(void);'))
-      .to eq('skv_version' => described_class::Function.new(:string, [], false))
+      .to eq('skv_version' => described_class::Function.new(:string, [], false, false))
     expect(read('void skv_close(skv_store *store);'))
-      .to eq('skv_close' => described_class::Function.new(:void, [:pointer], false))
+      .to eq('skv_close' => described_class::Function.new(:void, [:pointer], false, false))
   end
 
   it 'takes data for a pointer, because a NUL does not end them' do
@@ -40,7 +40,7 @@ RSpec.describe Simpkv::Native::Header do
     expect { header.constant('SKV_OLD') }.to raise_error(LoadError)
   end
 
-  it 'reads numeric macros, and the numbers and names of statuses' do
+  it 'reads numeric macros, and the numbers, names and comments of statuses' do
     header = described_class.new(<<~HEADER)
       #define SKV_ABI 2
       #define SKV_KEY_MAX 4096        /* bytes */
@@ -50,6 +50,7 @@ RSpec.describe Simpkv::Native::Header do
     HEADER
     expect(%w[SKV_ABI SKV_KEY_MAX SKV_OK SKV_END].map { |name| header.constant(name) }).to eq([2, 4096, 0, 1])
     expect(header.statuses).to eq(%w[ok end])
+    expect(header.meanings).to eq('ok' => 'done')
   end
 
   {

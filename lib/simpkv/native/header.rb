@@ -16,14 +16,17 @@ module Simpkv
       private_constant :TYPES, :POINTER
 
       # A declared function, with the types of FFI. `waits` is true if it may wait for a lock, a disk or a server,
-      # or work for long: such functions take a cancel handle.
-      Function = Struct.new(:result, :parameters, :waits)
+      # or work for long: such functions take a cancel handle. `replies` is true if it fills a reply.
+      Function = Struct.new(:result, :parameters, :waits, :replies)
 
       # @return [Hash{String => Function}] the functions by name
       attr_reader :functions
 
       # @return [Array<String>] the names of the statuses, by number
       attr_reader :statuses
+
+      # @return [Hash{String => String}] the comments on the statuses, by their names
+      attr_reader :meanings
 
       # @raise [LoadError] a file cannot be read, or it has a declaration that this class does not know
       def self.read(*paths)
@@ -35,6 +38,7 @@ module Simpkv
 
       # @param text [String] the header
       def initialize(text)
+        @meanings = text.scan(%r{\bX\(\d+, \w+, "(\w+)"\)\s*/\* (.*?) \*/}).to_h
         code = text.gsub(%r{/\*.*?\*/}m, '')
         statuses = code.scan(/\bX\((\d+), (\w+), "(\w+)"\)/)
         numbers = statuses.map { |number, name| ["SKV_#{name}", number] } + code.scan(/^#define (SKV_\w+) (\d+)\s*$/)
@@ -61,7 +65,8 @@ module Simpkv
         parameters = parameters == 'void' ? [] : parameters.split(', ')
         types = parameters.map { |parameter| ffi_type(parameter[/\A.*[ *](?=\w+\z)/].to_s.strip, declaration) }
         waits = parameters.include?('skv_cancel *cancel') || name == 'skv_open'
-        [name, Function.new(result_type(name, ffi_type(result, declaration)), types, waits)]
+        replies = parameters.last == 'skv_reply *reply'
+        [name, Function.new(result_type(name, ffi_type(result, declaration)), types, waits, replies)]
       end
 
       def ffi_type(type, declaration)
