@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'erb'
-require 'simpkv/config'
+require 'simpkv'
 require 'simpkv/config/site_file'
 require_relative 'configuration_manual'
 

@@ -103,12 +103,22 @@ static VALUE compare_documents(VALUE self, VALUE a, VALUE b)
     return same ? Qtrue : Qfalse;
 }
 
-static VALUE pool_statistics(VALUE self)
+static VALUE parsed_reply(VALUE native, skv_status (*call)(skv_reply *reply))
 {
     skv_reply *reply = skv_rb_reply_new();
 
-    skv_stats(reply);
-    return rb_funcall(self, rb_intern("parse"), 1, skv_rb_take_data(reply));
+    call(reply);
+    return rb_funcall(native, rb_intern("parse"), 1, skv_rb_take_data(reply));
+}
+
+static VALUE pool_statistics(VALUE self)
+{
+    return parsed_reply(self, skv_stats);
+}
+
+static VALUE store_options(VALUE self)
+{
+    return parsed_reply(self, skv_options);
 }
 
 void skv_rb_init_names(VALUE native)
@@ -120,4 +130,5 @@ void skv_rb_init_names(VALUE native)
     rb_define_singleton_method(native, "format_double", format_float, 1);
     rb_define_singleton_method(native, "document_same?", compare_documents, 2);
     rb_define_singleton_method(native, "stats", pool_statistics, 0);
+    rb_define_singleton_method(native, "options", store_options, 0);
 }

@@ -244,12 +244,6 @@ module Simpkv
                          "backend to a Hash with 'type' and 'id'"
     end
 
-    # @param type [String] of a backend
-    # @return [Object] the value that counts if the option is absent
-    def self.default(type, name)
-      TYPES.fetch(type).find { |option| option.name == name }.default
-    end
-
     class << self
       private
 

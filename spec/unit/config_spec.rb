@@ -401,7 +401,7 @@ RSpec.describe Simpkv::Config do
   end
 
   it 'needs no Puppet' do
-    script = 'require "simpkv/config"; print Simpkv::Config.default_backends.keys; exit(defined?(Puppet) ? 1 : 0)'
+    script = 'require "simpkv"; print Simpkv::Config.default_backends.keys; exit(defined?(Puppet) ? 1 : 0)'
     output = IO.popen(AnotherRuby.command('-e', script), &:read)
     expect([output, $CHILD_STATUS.success?]).to eq(['["default"]', true])
   end

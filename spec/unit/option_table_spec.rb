@@ -2,71 +2,55 @@
 
 require_relative '../support/file_store'
 
-# lib/simpkv/config/options.rb defines the options; the core has tables of its own for the options of its stores.
+# The core has the table of the options of its stores, and lib/simpkv/config/options/stores.rb reads it.
 RSpec.describe 'The options of a store' do
   root = File.expand_path('../..', __dir__)
-  c = Dir[File.join(root, 'ext/core/src/**/*.c')].to_h { |file| [file.delete_prefix("#{root}/"), File.read(file)] }
+  core = Simpkv::Native.options
+  types = Simpkv::Config::TYPES
 
-  describe 'in a directory' do
-    options = Simpkv::Config::TYPES.fetch('ldap')
-    rows = c.values.flat_map { |code| code.scan(/^ +OPTION\((\w+), (\w+), "(.*?)", (\w+), (\w+)\)/) }
-    core = rows.to_h { |name, type, default, *range| [name, { type: type, default: default, range: range }] }
-
-    # An option in seconds is one in milliseconds for the core; nil for an option that only Ruby uses.
-    def in_core(core, option)
-      core[option.name.sub(/_seconds\z/, '_ms')]
-    end
-
-    def default_in_core(option)
-      default = option.name.end_with?('_seconds') ? option.default * 1000 : option.default
-      default.nil? && option.type == :boolean ? 'false' : default.to_s
-    end
-
-    it 'are the same in Ruby and in the core' do
-      names = options.map { |option| option.name.sub(/_seconds\z/, '_ms') }
-      expect(names - core.keys).to eq(['operation_timeout_ms'])
-      expect(core.keys - names).to match_array(%w[id anonymous])
-    end
-
-    # The row of an option that nothing reads.
-    it 'are all used by the core' do
-      unused = core.keys.reject { |name| c.values.any? { |code| code.match?(/(?:\.|->)#{name}\b/) } }
-      expect(unused).to eq([])
-    end
-
-    options.each do |option|
-      next unless core.key?(option.name.sub(/_seconds\z/, '_ms'))
-
-      it "have the same default of #{option.name} in Ruby and in the core" do
-        expect(in_core(core, option)[:default]).to eq(default_in_core(option))
-      end
-    end
-
-    options.select { |option| option.type.is_a?(Range) }.each do |option|
-      it "have the same range of #{option.name} in Ruby and in the core (pool_size was up to 1024 in the core)" do
-        smallest, largest = option.type.minmax
-        expect(in_core(core, option)[:range]).to eq([smallest.to_s, largest.to_s])
-        [smallest - 1, largest + 1].each do |number|
-          settings = { 'ldap_uri' => 'ldapi://x', 'id' => 'x', option.name => number }
-          expect { Simpkv::Store.open('ldap', settings) }.to raise_error(Simpkv::InvalidError, /'#{option.name}'/)
-        end
-      end
-    end
+  # The name of an option of the core in Hiera.
+  def in_hiera(name)
+    name.sub(/_ms\z/, '_seconds')
   end
 
-  # FilePlace passes on all options of the type. The core refuses those that it does not know.
-  describe 'in files' do
-    code = c.fetch('ext/core/src/file/store.c')
-    core = code.scan(/strcmp\(name, "(\w+)"\)/).flatten
+  it 'are those of the core, without the ones that simpkv sets, and with the time of a call' do
+    offered = types.transform_values { |options| options.map(&:name) }
+    expect(offered.keys).to eq(core.keys)
+    names = core.transform_values { |rows| rows.map { |row| in_hiera(row['name']) } }
+    added = offered.to_h { |type, list| [type, list - names[type]] }
+    expect(added).to eq('file' => ['lock_timeout_seconds'], 'ldap' => ['operation_timeout_seconds'])
+    left_out = names.to_h { |type, list| [type, list - offered[type]] }
+    expect(left_out).to eq('file' => ['follow_links'], 'ldap' => %w[id anonymous])
+  end
 
-    it 'are the same in Ruby and in the core' do
-      options = Simpkv::Config::TYPES.fetch('file').map { |option| option.name.sub(/_seconds\z/, '_ms') }
-      expect(options - core).to eq(['lock_timeout_ms'])
-      expect(core - options).to eq(['follow_links'])
+  it 'have the type, the default and the meaning that the core gives them' do
+    options = types.fetch('ldap').to_h { |option| [option.name, [option.type, option.default, option.text]] }
+    meaning = core.fetch('ldap').find { |row| row['name'] == 'page_size' }.fetch('meaning')
+    expect(options.fetch('page_size')).to eq([1..100_000, 500, meaning])
+    expect(options.fetch('connect_timeout_seconds').first(2)).to eq([:duration, 5])
+    expect(options.fetch('layout').first(2)).to eq([%w[plain hex], 'plain'])
+    expect(options.fetch('retries').last).to end_with('for `connect_timeout_seconds`')
+  end
+
+  it 'have a valid default, or a remark about an absent option' do
+    invalid = types.values.flatten.reject do |option|
+      option.default.nil? || Simpkv::Coercion.convert(option.type, option.default) == option.default
     end
+    expect(invalid.map(&:name)).to eq([])
+  end
 
-    it 'are all used by the core' do
-      expect(code.scan(/skv_option\(options, options_len, "(\w+)"\)/).flatten).to match_array(core)
+  it 'have remarks in Ruby only if the core has them' do
+    remarks = Simpkv::Config.const_get(:REMARKS)
+    expect(remarks.keys - types.values.flatten.map(&:name)).to eq([])
+  end
+
+  types.fetch('ldap').select { |option| option.type.is_a?(Range) }.each do |option|
+    it "refuse a number outside the range of #{option.name} (the core took a pool_size of 1024)" do
+      smallest, largest = option.type.minmax
+      [smallest - 1, largest + 1].each do |number|
+        settings = { 'ldap_uri' => 'ldapi://x', 'id' => 'x', option.name => number }
+        expect { Simpkv::Store.open('ldap', settings) }.to raise_error(Simpkv::InvalidError, /'#{option.name}'/)
+      end
     end
   end
 
@@ -83,7 +67,7 @@ RSpec.describe 'The options of a store' do
   it 'have a test each, beside those of their values' do
     files = Dir[File.join(root, 'spec/**/*.rb')].grep_v(%r{/(config|option_table|documentation)_spec\.rb\z})
     code = files.map { |file| File.read(file) }.join
-    options = Simpkv::Config::BACKEND + Simpkv::Config::TYPES.values.flatten
+    options = Simpkv::Config::BACKEND + types.values.flatten
     expect(options.map(&:name).reject { |name| code.match?(/\b#{name}\b/) }).to eq([])
   end
 end

@@ -188,19 +188,18 @@ typedef struct skv_store skv_store;
  * skv_close(). Returns NULL on failure, with the reason in the reply:
  *   SKV_INVALID      unknown type or option, a missing option
  *   SKV_DENIED, SKV_UNAVAILABLE    the storage cannot be used or made
- * Thread-safe. Types and their options:
- * - "file": root_path, an absolute path, which may be a symbolic link; follow_links ("true", "false": SKV_DENIED for a
- *   folder that is a link or is reached through one, in the step that opens it; a link to a key is read, and deleted
- *   without its target). Opening makes the folder, the missing folders above it, and "globals" and "environments".
- * - "ldap": ldap_uri (one or more, separated by spaces or commas), write_uri (default: ldap_uri), base_dn, id,
- *   layout ("plain", "hex"), admin_dn, admin_pw_file ("": SASL EXTERNAL, over ldapi), anonymous ("false", "true": the
- *   store does not bind, and ignores admin_dn and admin_pw_file), enable_tls ("false", "true": StartTLS with ldap://),
- *   tls_cacert, tls_cert, tls_key, strict_paths and fold_case ("false", "true"), retries, pool_size, page_size,
- *   connect_timeout_ms, pool_timeout_ms, idle_timeout_ms. Opening does not contact a server; skv_exists() of "" tells
- *   if base_dn exists. All stores of the process share the connections, which outlive the stores.
+ * Thread-safe. skv_options() describes the options of each type. "file" needs root_path; opening makes that folder, the
+ * missing folders above it, and "globals" and "environments". "ldap" needs ldap_uri and id; opening does not contact a
+ * server: skv_exists() of "" tells if base_dn exists. All stores share the connections of the process.
  */
 SKV_API skv_store *skv_open(const char *type, size_t type_len, const char *options, size_t options_len,
                             skv_reply *reply);
+
+/* Describes the options of skv_open(): the data are JSON, {"file":[...],"ldap":[...]}, one object for each option:
+ * "name"; "type", which is "text", "path", "uris", "boolean" ("true", "false"), "choice", "integer" or "milliseconds";
+ * "default", a text, or null if there is none; "meaning", one line of Markdown; "min" of numbers; "max" of an integer;
+ * "choices" of a choice. SKV_OK. Thread-safe. */
+SKV_API skv_status skv_options(skv_reply *reply);
 
 /* Releases the store. Does no I/O. No call may use the store any more. */
 SKV_API void skv_close(skv_store *store);

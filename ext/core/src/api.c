@@ -26,6 +26,25 @@ static skv_status check_options(const char *options, size_t options_len, skv_rep
     return SKV_OK;
 }
 
+static const struct {
+    const skv_option_table *options;
+    skv_store *(*open)(const char *options, size_t options_len, skv_reply *reply);
+} types[] = {{&skv_file_options, skv_file_open}, {&skv_ldap_options, skv_ldap_open}};
+
+#define TYPES (sizeof types / sizeof *types)
+
+skv_status skv_options(skv_reply *reply)
+{
+    json_t *tree;
+
+    if (skv_reply_begin(reply) != SKV_OK)
+        return SKV_INVALID;
+    tree = json_object();
+    for (size_t i = 0; i < TYPES; i++)
+        skv_json_put(&tree, types[i].options->store_type, skv_describe_options(types[i].options));
+    return skv_json_reply(tree, reply);
+}
+
 skv_store *skv_open(const char *type, size_t type_len, const char *options, size_t options_len, skv_reply *reply)
 {
     if (skv_reply_begin(reply) != SKV_OK)
@@ -36,10 +55,10 @@ skv_store *skv_open(const char *type, size_t type_len, const char *options, size
     }
     if (check_options(options, options_len, reply) != SKV_OK)
         return NULL;
-    if (type_len == strlen("file") && memcmp(type, "file", type_len) == 0)
-        return skv_file_open(options, options_len, reply);
-    if (type_len == strlen("ldap") && memcmp(type, "ldap", type_len) == 0)
-        return skv_ldap_open(options, options_len, reply);
+    for (size_t i = 0; i < TYPES; i++)
+        if (type_len == strlen(types[i].options->store_type) &&
+            memcmp(type, types[i].options->store_type, type_len) == 0)
+            return types[i].open(options, options_len, reply);
     skv_fail(reply, SKV_INVALID, "unknown store type '%s': expected 'file' or 'ldap'", skv_quoted(type, type_len).text);
     return NULL;
 }

@@ -1,5 +1,6 @@
 /* The arguments of calls, which all stores check alike. The file store stands for them. */
 #include "check.h"
+#include "store/options.h"
 #include "store/store.h"
 
 #include <stdlib.h>
@@ -28,8 +29,7 @@ static void opening_refuses_malformed_arguments(void)
         {TEXT("file"), TEXT("root_path\0"), "an option has no value, or contains a NUL byte"},
         {TEXT("file"), TEXT("root_path\0tmp\0"), "a store of type 'file' needs 'root_path', an absolute path"},
         {TEXT("file"), TEXT("root_path\0\0"), "a store of type 'file' needs 'root_path', an absolute path"},
-        {TEXT("file"), TEXT("root_path\0/tmp\0rot\0x\0"),
-         "unknown option 'rot' of a store of type 'file': expected 'root_path' or 'follow_links'"},
+        {TEXT("file"), TEXT("root_path\0/tmp\0rot\0x\0"), "unknown option 'rot' of a store of type 'file'"},
         {TEXT("file"), TEXT("root_path\0/tmp\0root_path\0/srv\0"), "option 'root_path' is given twice"},
     };
 
@@ -51,6 +51,23 @@ static void options_are_found_by_name(void)
     CHECK_STR(skv_option(options, sizeof options, "ab"), "two");
     CHECK(skv_option(options, sizeof options, "one") == NULL);
     CHECK(skv_option(NULL, 0, "a") == NULL);
+}
+
+static void the_options_of_each_type_are_described(void)
+{
+    static const char *const parts[] = {
+        "{\"file\":[{\"name\":\"root_path\",\"type\":\"path\",\"default\":null,\"meaning\":\"",
+        "{\"name\":\"follow_links\",\"type\":\"boolean\",\"default\":\"true\",\"meaning\":\"",
+        "\"ldap\":[{\"name\":\"id\",\"type\":\"text\",\"default\":null,\"meaning\":\"",
+        "\"default\":\"plain\",\"choices\":[\"plain\",\"hex\"],\"meaning\":\"",
+        "{\"name\":\"pool_size\",\"type\":\"integer\",\"default\":\"8\",\"min\":1,\"max\":1000,\"meaning\":\"",
+        "\"type\":\"milliseconds\",\"default\":\"60000\",\"min\":0,\"meaning\":\"",
+    };
+
+    CHECK(skv_options(NULL) == SKV_INVALID);
+    CHECK(skv_options(reply) == SKV_OK);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        CHECK(strstr(skv_reply_data(reply), parts[i]) != NULL);
 }
 
 static void calls_without_a_reply_a_store_or_a_key_are_refused(void)
@@ -202,6 +219,7 @@ int main(void)
     CHECK_STATUS(reply, SKV_OK);
     opening_refuses_malformed_arguments();
     options_are_found_by_name();
+    the_options_of_each_type_are_described();
     calls_without_a_reply_a_store_or_a_key_are_refused();
     a_negative_timeout_is_refused_by_every_call();
     keys_that_could_leave_their_folder_are_refused();

@@ -141,92 +141,6 @@ module Simpkv
              absent: 'none')
     ].freeze
 
-    FILE = [
-      option('root_path', :path, nil, 'the folder that holds the keys; may be a symbolic link',
-             absent: '`/var/simp/simpkv/file/<id>` if it exists, else `<vardir>/simp/simpkv/file/<id>` if it ' \
-                     'exists (`<vardir>` is that of puppetserver); else the first that simpkv can create',
-             errors: ['Unable to create configured root path', 'Unable to create default root path',
-                      "the root folder '...' is inside that of another store", 'Cannot access root path',
-                      "several folders could hold the keys of the file backend '...', which has no 'root_path'"]),
-      option('lock_timeout_seconds', :seconds, 5, 'the time to wait for a key that another program has locked',
-             errors: ['Timed out waiting for lock of key file'])
-    ].freeze
-
-    LDAP = [
-      option('ldap_uri', :uris, nil,
-             'the servers, in the order in which simpkv tries them: `ldap://`, `ldaps://`, or `ldapi://` with `%2F` ' \
-             "for each `/` of the socket's path",
-             absent: 'required',
-             errors: ["Plugin missing 'ldap_uri' configuration", "Invalid 'ldap_uri' configuration",
-                      'Plugin could not access ...']),
-      option('write_uri', :uris, nil,
-             "the servers for writes, and for a catalog's reads after its first write; `compare_and_put` reads " \
-             'there, and so does `get_or_create` for a key that `ldap_uri` does not have',
-             absent: 'as `ldap_uri`', errors: ["Invalid 'write_uri' configuration"]),
-      option('base_dn', :string, 'ou=simpkv,o=puppet,dc=simp', 'the entry that holds all keys; it must exist',
-             errors: ['Plugin could not access ...: there is no such entry at ...',
-                      "the base DN '...' is inside the tree of another store"]),
-      option('admin_dn', :string, 'cn=Directory_Manager', 'the bind DN', errors: ['Plugin could not access ...']),
-      option('admin_pw_file', :path, nil,
-             'the file with the password; one newline at its end is ignored. Without this option, `ldapi://` binds ' \
-             'as the local user. After the server has refused the password, simpkv waits 10 s before it tries again, ' \
-             'then longer, up to 60 s. The wait ends when the file changes, or when the owner of the file runs ' \
-             '`simpkv ping` and the server accepts the password. If the server refuses the password of a changed ' \
-             'file, a running process continues with the previous password, and warns',
-             absent: 'required, except for `ldapi://`',
-             errors: ["Plugin missing 'admin_pw_file' configuration",
-                      "Configured 'admin_pw_file' ... does not exist"]),
-      option('enable_tls', :boolean, nil,
-             'true: `ldap://` begins with StartTLS, which must succeed; no effect for `ldaps://` and `ldapi://`',
-             absent: 'true for `ldaps://`, else false', protects: true,
-             errors: ["TLS configuration incomplete: 'tls_cacert' is missing"]),
-      option('tls_cacert', :path, nil,
-             "the file with the CA certificates, one of which must have issued the server's certificate",
-             absent: 'required with TLS',
-             errors: ["TLS configuration incomplete: 'tls_cacert' is missing",
-                      "Configured 'tls_cacert' ... does not exist"]),
-      option('tls_cert', :path, nil, "the client's certificate, if the server requires one",
-             errors: ["TLS configuration incomplete: 'tls_cert' and 'tls_key' come as a pair",
-                      "Configured 'tls_cert' ... does not exist"]),
-      option('tls_key', :path, nil, 'the key of `tls_cert`',
-             errors: ["TLS configuration incomplete: 'tls_cert' and 'tls_key' come as a pair",
-                      "Configured 'tls_key' ... does not exist"]),
-      option('layout', %w[plain hex], 'plain',
-             'how names of keys are stored in the directory: `plain`, or `hex`, which keeps upper and lower case'),
-      option('fold_case', :boolean, false,
-             'true: an environment or id may have capital letters. The directory ignores case: `Dev` and `dev` share ' \
-             'their keys'),
-      option('strict_paths', :boolean, false, 'true: a key and a folder may not share a name',
-             errors: ["'strict_paths' is set"]),
-      option('retries', 0..100, 1,
-             'the number of retries if a server is busy or unavailable, or the connection is lost. simpkv does not ' \
-             'retry a list after the first entries have arrived, nor a call that has waited for a connection for ' \
-             '`connect_timeout_seconds`'),
-      option('connect_timeout_seconds', :duration, 5, 'the time to wait for a connection to one server',
-             errors: ['timed out while ...']),
-      option('operation_timeout_seconds', :duration, 30,
-             'the time limit of an operation: of the whole call for `get`, `put`, `exists`, `delete` and the ' \
-             'creation or deletion of a folder, including the read of the base entry in the first call of a catalog; ' \
-             'of each of the two steps of `get_or_create`; of each round trip of `list`, `tree`, `deletetree`, ' \
-             '`get_many` and `put_many`. With several servers, a read waits for each one that is up for an equal ' \
-             'share of the time that is left',
-             errors: ["no answer in time ('operation_timeout_seconds')",
-                      "no time is left of 'operation_timeout_seconds'"]),
-      option('pool_size', 1..1000, 8,
-             'the maximum number of open connections of a process, for each directory and bind DN'),
-      option('pool_timeout_seconds', :seconds, 5, 'the time to wait for a free connection',
-             errors: ["connections were in use for the whole time of waiting: raise 'pool_size' or " \
-                      "'pool_timeout_seconds'"]),
-      option('idle_timeout_seconds', :seconds, 60, 'the time after which an idle connection is closed'),
-      option('page_size', 1..100_000, 500,
-             'the number of entries that a list requests at a time: a larger folder takes several requests')
-    ].freeze
-    private_constant :FILE, :LDAP
-
-    # Further options, by type. simpkv does not know the options of third-party types. A backend may hold options of
-    # another built-in type: Hiera says ldap, and a call overrides the type.
-    TYPES = { 'file' => FILE, 'ldap' => LDAP }.freeze
-
     # The options that may not change within a catalog: those that give a backend's place and identity, and those that
     # protect its documents or tell of its use.
     LOCATION_NAMES = %w[root_path ldap_uri base_dn admin_dn layout encryption_keys encrypt encrypted_only
@@ -236,3 +150,4 @@ end
 
 require 'simpkv/config/options/audit'
 require 'simpkv/config/options/level'
+require 'simpkv/config/options/stores'

@@ -7,16 +7,9 @@ require 'simpkv/config/options'
 module Simpkv
   # Turns the options of a store into those of the core, which are text, with times in milliseconds.
   module StoreOptions
-    # By type, the option that bounds each call. For files it is the time to wait for a key that another process has
-    # locked, for LDAP the time of the whole call.
-    CALL_TIMEOUT = { 'file' => 'lock_timeout_seconds', 'ldap' => 'operation_timeout_seconds' }.freeze
-
-    # The servers: an Array, or text.
-    LISTS = %w[ldap_uri write_uri].freeze
-
     # The longest timeout of the core, in milliseconds: some 285,000 years.
     LONGEST_MS = 2**53
-    private_constant :CALL_TIMEOUT, :LISTS, :LONGEST_MS
+    private_constant :LONGEST_MS
 
     class << self
       # @param type [String]
@@ -25,11 +18,11 @@ module Simpkv
       # @raise [ConfigError] an option has the wrong type, or the store would be inside another one
       def convert(type, options)
         refuse_nesting(type, options)
-        timeout = CALL_TIMEOUT[type]
-        converted = options.reject { |name, _| name == timeout }
-        converted = converted.to_h { |name, value| text(name, value) }
+        time = Config::CALL_TIME[type]
+        converted = options.reject { |name, _| name == time&.name }
+        converted = converted.to_h { |name, value| text(name, value, type) }
         converted.each { |name, value| require_string(name, value) }
-        [converted, timeout ? milliseconds(timeout, options[timeout] || Config.default(type, timeout)) : 0]
+        [converted, time ? milliseconds(time.name, options[time.name] || time.default) : 0]
       end
 
       private
@@ -44,14 +37,18 @@ module Simpkv
         raise ConfigError, problem if problem
       end
 
-      def text(name, value)
+      def text(name, value, type)
         return [name.sub(/_seconds\z/, '_ms'), milliseconds(name, value).to_s] if name.to_s.end_with?('_seconds')
 
         case value
         when true, false, Integer then [name, value.to_s]
-        when Array then [name, LISTS.include?(name) ? value.join(' ') : value]
+        when Array then [name, uris?(type, name) ? value.join(' ') : value]
         else [name, value]
         end
+      end
+
+      def uris?(type, name)
+        Config::TYPES.fetch(type, []).any? { |option| option.name == name && option.type == :uris }
       end
 
       def milliseconds(name, seconds)

@@ -136,6 +136,11 @@ module Simpkv
       def stats
         parse(Calls.reply(:data) { |r| Library.skv_stats(r) })
       end
+
+      # @return [Hash{String => Array<Hash>}] the options of each type of stores, as skv_options() describes them
+      def options
+        parse(Calls.reply(:data) { |r| Library.skv_options(r) })
+      end
     end
 
     # Inspection rules that the core has read. They never change, so that any number of threads may use them at once.

@@ -87,19 +87,26 @@ static const skv_store_ops ops = {
     .changes_close = skv_file_changes_close,
 };
 
-static skv_status check_file_options(const char *options, size_t options_len, skv_reply *reply)
-{
-    for (const char *name = options; name < options + options_len;) {
-        const char *value = name + strlen(name) + 1;
+typedef struct settings {
+    const char *root_path;
+    bool follow_links;
+} settings;
 
-        if (strcmp(name, "root_path") != 0 && strcmp(name, "follow_links") != 0)
-            return skv_fail(reply, SKV_INVALID,
-                            "unknown option '%s' of a store of type 'file': expected 'root_path' or 'follow_links'",
-                            skv_quoted(name, strlen(name)).text);
-        name = value + strlen(value) + 1;
-    }
-    return SKV_OK;
-}
+static const skv_option_row rows[] = {
+    {.name = "root_path",
+     .type = SKV_OPTION_PATH,
+     .offset = offsetof(settings, root_path),
+     .usual = "",
+     .meaning = "the folder that holds the keys; may be a symbolic link"},
+    {.name = "follow_links",
+     .type = SKV_OPTION_BOOLEAN,
+     .offset = offsetof(settings, follow_links),
+     .usual = "true",
+     .meaning = "false: a folder that is a link, or is reached through one, is refused in the step that opens it; a "
+                "link to a key is read, and deleted without its target"},
+};
+
+const skv_option_table skv_file_options = {"file", sizeof rows / sizeof *rows, rows};
 
 /* Makes a store, with empty segments removed from the path. */
 static skv_file_store *new_file_store(const char *root_path, bool follow_links)
@@ -123,26 +130,20 @@ static skv_file_store *new_file_store(const char *root_path, bool follow_links)
 
 skv_store *skv_file_open(const char *options, size_t options_len, skv_reply *reply)
 {
-    const char *root_path = skv_option(options, options_len, "root_path");
-    const char *links = skv_option(options, options_len, "follow_links");
-    bool follow_links = true;
     skv_file_store *store;
+    settings s;
 
-    if (check_file_options(options, options_len, reply) != SKV_OK)
+    if (skv_read_options(&skv_file_options, options, options_len, &s, reply) != SKV_OK)
         return NULL;
-    if (!root_path || root_path[0] != '/') {
+    if (s.root_path[0] != '/') {
         skv_fail(reply, SKV_INVALID, "a store of type 'file' needs 'root_path', an absolute path");
         return NULL;
     }
-    if (strlen(root_path) >= PATH_MAX) {
+    if (strlen(s.root_path) >= PATH_MAX) {
         skv_fail(reply, SKV_TOO_LARGE, "'root_path' has more than %d bytes", PATH_MAX - 1);
         return NULL;
     }
-    if (links && !skv_option_flag(links, &follow_links)) {
-        skv_fail(reply, SKV_INVALID, "option 'follow_links' of a store of type 'file' must be 'true' or 'false'");
-        return NULL;
-    }
-    store = new_file_store(root_path, follow_links);
+    store = new_file_store(s.root_path, s.follow_links);
     if (!store)
         skv_fail_memory(reply);
     else if (skv_root_prepare(store->root_path, reply) == SKV_OK)

@@ -44,126 +44,10 @@ static const skv_store_ops ops = {
     .entry_check_password = skv_ldap_admin_check_password,
 };
 
-/* ---- Options ---- */
-
-typedef struct settings {
-    const char *ldap_uri, *write_uri, *base_dn, *admin_dn, *admin_pw_file, *tls_cacert, *tls_cert, *tls_key, *id;
-    bool enable_tls, strict_paths, fold_case, anonymous;
-    int layout;
-    int64_t retries, pool_size, page_size, connect_timeout_ms, pool_timeout_ms, idle_timeout_ms;
-} settings;
-
-typedef enum option_type { TEXT, FLAG, LAYOUT, NUMBER } option_type;
-
-static const struct {
-    const char *name;
-    option_type type;
-    size_t offset;
-    const char *usual;
-    int64_t min, max;
-} known[] = {
-#define OPTION(name, type, usual, min, max)                                                                            \
-    {                                                                                                                  \
-#name, type, offsetof(settings, name), usual, min, max                                                         \
-    }
-    OPTION(ldap_uri, TEXT, "", 0, 0),
-    OPTION(write_uri, TEXT, "", 0, 0),
-    OPTION(base_dn, TEXT, "ou=simpkv,o=puppet,dc=simp", 0, 0),
-    OPTION(admin_dn, TEXT, "cn=Directory_Manager", 0, 0),
-    OPTION(admin_pw_file, TEXT, "", 0, 0),
-    OPTION(enable_tls, FLAG, "false", 0, 0),
-    OPTION(tls_cacert, TEXT, "", 0, 0),
-    OPTION(tls_cert, TEXT, "", 0, 0),
-    OPTION(tls_key, TEXT, "", 0, 0),
-    OPTION(layout, LAYOUT, "plain", 0, 0),
-    OPTION(id, TEXT, "", 0, 0),
-    OPTION(strict_paths, FLAG, "false", 0, 0),
-    OPTION(fold_case, FLAG, "false", 0, 0),
-    OPTION(anonymous, FLAG, "false", 0, 0),
-    OPTION(retries, NUMBER, "1", 0, 100),
-    OPTION(pool_size, NUMBER, "8", 1, 1000),
-    OPTION(page_size, NUMBER, "500", 1, 100000),
-    OPTION(connect_timeout_ms, NUMBER, "5000", 0, INT64_MAX),
-    OPTION(pool_timeout_ms, NUMBER, "5000", 0, INT64_MAX),
-    OPTION(idle_timeout_ms, NUMBER, "60000", 0, INT64_MAX),
-#undef OPTION
-};
-
-#define KNOWN (sizeof known / sizeof *known)
-
-static bool read_layout_option(const char *text, int *layout)
-{
-    *layout = strcmp(text, "hex") == 0 ? SKV_LAYOUT_HEX : SKV_LAYOUT_PLAIN;
-    return *layout == SKV_LAYOUT_HEX || strcmp(text, "plain") == 0;
-}
-
-static bool read_number_option(const char *text, int64_t min, int64_t max, int64_t *number)
-{
-    if (!*text)
-        return false;
-    for (*number = 0; *text >= '0' && *text <= '9'; text++) {
-        if (*number > (INT64_MAX - 9) / 10)
-            return false;
-        *number = *number * 10 + (*text - '0');
-    }
-    return !*text && *number >= min && *number <= max;
-}
-
-static skv_status read_ldap_option(settings *s, size_t i, const char *value, skv_reply *reply)
-{
-    void *member = (char *)s + known[i].offset;
-    bool is_valid = true;
-
-    switch (known[i].type) {
-    case TEXT:
-        *(const char **)member = value;
-        break;
-    case FLAG:
-        is_valid = skv_option_flag(value, member);
-        break;
-    case LAYOUT:
-        is_valid = read_layout_option(value, member);
-        break;
-    case NUMBER:
-        is_valid = read_number_option(value, known[i].min, known[i].max, member);
-    }
-    if (is_valid)
-        return SKV_OK;
-    if (known[i].type == NUMBER && known[i].max < INT64_MAX)
-        return skv_fail(reply, SKV_INVALID, "'%s' of a store of type 'ldap' must be an integer from %d to %d",
-                        known[i].name, (int)known[i].min, (int)known[i].max);
-    return skv_fail(reply, SKV_INVALID, "'%s' of a store of type 'ldap' must be %s", known[i].name,
-                    known[i].type == FLAG     ? "'true' or 'false'"
-                    : known[i].type == LAYOUT ? "'plain' or 'hex'"
-                                              : "an integer, 0 or more");
-}
-
-static skv_status read_ldap_options(settings *s, const char *options, size_t options_len, skv_reply *reply)
-{
-    for (const char *name = options; name < options + options_len;) {
-        const char *value = name + strlen(name) + 1;
-        size_t i = 0;
-
-        while (i < KNOWN && strcmp(known[i].name, name) != 0)
-            i++;
-        if (i == KNOWN)
-            return skv_fail(reply, SKV_INVALID, "unknown option '%s' of a store of type 'ldap'",
-                            skv_quoted(name, strlen(name)).text);
-        name = value + strlen(value) + 1;
-    }
-    for (size_t i = 0; i < KNOWN; i++) {
-        const char *value = skv_option(options, options_len, known[i].name);
-
-        if (read_ldap_option(s, i, value ? value : known[i].usual, reply) != SKV_OK)
-            return reply->status;
-    }
-    return SKV_OK;
-}
-
 /* ---- Checks of several options ---- */
 
 /* Sets the DN of the instance, from the DN of its folder "globals". Checks that base_dn and id make a DN. */
-static skv_status locate_instance(skv_ldap_store *store, const settings *s, skv_reply *reply)
+static skv_status locate_instance(skv_ldap_store *store, const skv_ldap_settings *s, skv_reply *reply)
 {
     static const char root[] = "globals", root_rdn[] = "ou=globals,";
     const char *why;
@@ -192,7 +76,7 @@ static bool has_scheme(const skv_uris *uris, skv_scheme scheme)
     return false;
 }
 
-static skv_status check_servers(const settings *s, const skv_uris *uris, skv_reply *reply)
+static skv_status check_servers(const skv_ldap_settings *s, const skv_uris *uris, skv_reply *reply)
 {
     bool tls = has_scheme(uris, SKV_LDAPS) || (s->enable_tls && has_scheme(uris, SKV_LDAP));
 
@@ -209,7 +93,7 @@ static skv_status check_servers(const settings *s, const skv_uris *uris, skv_rep
 
 /* ---- Opening ---- */
 
-static skv_pool *pool_for_uris(const settings *s, const char *text, skv_reply *reply)
+static skv_pool *pool_for_uris(const skv_ldap_settings *s, const char *text, skv_reply *reply)
 {
     const char *external_or_anonymous = s->anonymous ? SKV_ANONYMOUS : "";
     /* The pool copies the strings. */
@@ -232,7 +116,7 @@ static skv_pool *pool_for_uris(const settings *s, const char *text, skv_reply *r
     return pool;
 }
 
-static skv_status init_ldap_store(skv_ldap_store *store, const settings *s, skv_reply *reply)
+static skv_status init_ldap_store(skv_ldap_store *store, const skv_ldap_settings *s, skv_reply *reply)
 {
     const char *without_password = s->anonymous ? SKV_ANONYMOUS : "the local user (SASL EXTERNAL)";
     const char *identity = *s->admin_pw_file ? s->admin_dn : without_password;
@@ -264,13 +148,13 @@ static skv_status init_ldap_store(skv_ldap_store *store, const settings *s, skv_
 skv_store *skv_ldap_open(const char *options, size_t options_len, skv_reply *reply)
 {
     skv_ldap_store *store;
-    settings s = {0};
+    skv_ldap_settings s;
 
-    if (read_ldap_options(&s, options, options_len, reply) != SKV_OK)
+    if (skv_read_options(&skv_ldap_options, options, options_len, &s, reply) != SKV_OK)
         return NULL;
     if (s.anonymous)
         s.admin_pw_file = "";
-    if (!s.ldap_uri || !*s.ldap_uri) {
+    if (!*s.ldap_uri) {
         skv_fail(reply, SKV_INVALID, "Plugin missing 'ldap_uri' configuration");
         return NULL;
     }

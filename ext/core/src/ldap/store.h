@@ -2,6 +2,7 @@
 #ifndef SKV_LDAP_STORE_H
 #define SKV_LDAP_STORE_H
 
+#include "ldap/settings.h"
 #include "store/store.h"
 
 /* Opens a store, for skv_open(). Returns NULL on failure, with the reply filled. */

@@ -7,24 +7,6 @@
 /* Half of the size of a reply: a page of a list has room for any document beside others. */
 #define DOCUMENT_MAX (SKV_DATA_MAX / 2)
 
-const char *skv_option(const char *options, size_t options_len, const char *name)
-{
-    for (const char *p = options; p < options + options_len;) {
-        const char *value = p + strlen(p) + 1;
-
-        if (strcmp(p, name) == 0)
-            return value;
-        p = value + strlen(value) + 1;
-    }
-    return NULL;
-}
-
-bool skv_option_flag(const char *text, bool *flag)
-{
-    *flag = strcmp(text, "true") == 0;
-    return *flag || strcmp(text, "false") == 0;
-}
-
 skv_put_args skv_put_args_of(const char *document, size_t document_len, int condition, const char *expect,
                              size_t expect_len)
 {

@@ -123,12 +123,6 @@ bool skv_is_kept_encrypted(const skv_put_args *args, const char *stored, size_t 
 /* Why the put is refused then. */
 #define SKV_KEPT_ENCRYPTED "it is encrypted: set 'encryption_keys' of the backend"
 
-/* Returns the value of an option in the packed and checked list of skv_open(), or NULL. */
-const char *skv_option(const char *options, size_t options_len, const char *name);
-
-/* Reads an option's value, "true" or "false". Returns false for another text. */
-bool skv_option_flag(const char *text, bool *flag);
-
 /* Check the arguments of a put and of a delete. Return SKV_OK, or the reply's failure. */
 skv_status skv_check_put(const skv_key *key, const skv_put_args *args, skv_reply *reply);
 skv_status skv_check_delete(const skv_key *key, const skv_put_args *args, skv_reply *reply);
