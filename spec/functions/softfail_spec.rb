@@ -100,7 +100,8 @@ RSpec.describe 'softfail' do
   end
 
   many = %w[a b c d e]
-  { 'get_many' => many, 'put_many' => many.to_h { |key| [key, { 'value' => 1 }] } }.each do |function, keys|
+  of_many = { 'get_many' => many, 'put_many' => many.to_h { |key| [key, { 'value' => 1 }] } }
+  of_many.each do |function, keys|
     it "turns a failure of simpkv::#{function} into a warning that names some keys, and undef" do
       plugin('raise "not reached"', configure: '{ result: false, err_msg: "no server" }')
       message = "simpkv Error for simpkv::#{function} with keys='a', 'b', 'c' and 2 more: simpkv Error: " \
@@ -109,6 +110,11 @@ RSpec.describe 'softfail' do
       expect(world.call("simpkv::#{function}", keys, options('softfail' => true))).to be_nil
       expect(world.warnings).to eq([message])
     end
+  end
+
+  it 'is an option of these functions alone' do
+    documented = PuppetWorld::FUNCTIONS.select { |_, file| File.read(file, encoding: 'UTF-8').include?("'softfail'") }
+    expect([*functions.keys, *of_many.keys]).to match_array(documented.keys)
   end
 
   it 'reports an invalid configuration before a call of the backend' do

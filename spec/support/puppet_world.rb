@@ -16,6 +16,11 @@ require_relative 'memory_store'
 class PuppetWorld
   PROJECT = File.expand_path('../..', __dir__)
 
+  # The functions for manifests, without `simpkv::`: their files, by name.
+  FUNCTIONS = Dir[File.join(PROJECT, 'lib/puppet/functions/simpkv/*.rb')].sort.to_h do |file|
+    [File.basename(file, '.rb'), file]
+  end.freeze
+
   # @return [String] the temporary folder
   attr_reader :dir
 
