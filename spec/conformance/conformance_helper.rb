@@ -10,7 +10,7 @@ module Conformance
   # name:: for the examples' descriptions
   # fresh:: returns the configuration of a new and empty backend
   # cleanup:: gets that configuration after the example
-  # traits:: the differences that CONTRACT.md allows: :shares_names (a key and a folder may have the same name),
+  # traits:: the differences that backends may have: :shares_names (a key and a folder may have the same name),
   #          :short_names (a segment must be shorter than 255 bytes), :ignores_case
   # tags:: of its examples
   # module_dir:: the folder of the module that has its plugin; nil for plugins of this project
@@ -139,7 +139,7 @@ RSpec.shared_context 'with a backend' do |backend|
     define_method(function) { |*arguments, &block| world.call("simpkv::#{function}", *arguments, &block) }
   end
 
-  # True if the backend has that difference, which CONTRACT.md allows.
+  # True if the backend has that difference.
   define_method(:trait?) { |trait| backend.traits.include?(trait) }
 
   # The same backend as another environment sees it.

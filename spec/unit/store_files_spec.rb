@@ -4,7 +4,7 @@ require 'etc'
 require 'timeout'
 require_relative '../support/file_store'
 
-# Tests CONTRACT.md's requirements of the files themselves.
+# Tests the files themselves: their names, bytes, modes and locks, which simpkv 1.0.0 shares.
 RSpec.describe Simpkv::Store, 'in files' do
   include FileStoreHelp
 

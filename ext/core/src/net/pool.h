@@ -39,7 +39,7 @@ skv_pool *skv_pool_for(const skv_uris *uris, const skv_identity *identity, skv_r
  * binds, and asking each of them would lock the account sooner.
  *
  * If the file has a new password that a server refuses, the pool goes on with the last password that one accepted, so
- * that an administrator can replace the password in the file before the directory (pool_rotation.h).
+ * that an administrator can replace the password in the file before the directory (skv_rotation in net/password.h).
  *
  * Returns NULL on failure, with the reply filled, which must be empty before. The message is never empty, and names the
  * failure of each server.

@@ -98,7 +98,7 @@ static int dn_of(int layout, int kind, const char *path)
     return skv_dn_from_path(layout, kind, BASE, strlen(BASE), "default", 7, path, strlen(path), reply);
 }
 
-/* LDAP.md: slapd's mdb takes an RDN of 240 bytes. */
+/* slapd's mdb takes an RDN of 240 bytes. */
 static void names_that_slapd_refuses_are_refused_before_sending(void)
 {
     static const struct {

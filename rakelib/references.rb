@@ -1,0 +1,55 @@
+# frozen_string_literal: true
+
+require 'set'
+
+# Checks that the files exist that comments and pages name. A name is a path from the root of the project, or the end of
+# one: `net/pool.h`, `pool.h`. `rake docs:site` checks the links of the pages.
+class References
+  HASH = /(?:^|\s)#(?!\{)(.*)/.freeze
+  # What is read of a line, by the end of the file's name.
+  TEXTS = { /\.[ch]\z/ => %r{(?:/\*|//|^ *\*)(.*)}, /\.(?:rb|rake|sh|mk|pp|yaml|yml)\z|\A[^.]+\z/ => HASH,
+            /\.md(?:\.erb)?\z/ => /(.*)/ }.freeze
+  NAME = %r{(?<![\w./<>{}*$,~-])(?!_)(?:[\w-]+/)*[\w-]+\.(?:c|h|rb|rake|md|erb|pp|mk|sh|jsonl|tsv)\b(?!\.?\w)}.freeze
+  RECORD = %r{\bdocs/adr/\d{4}\b}.freeze
+
+  # Files of Ruby, libldap, Puma and other projects; files that a decision has removed; and those that examples add.
+  ELSEWHERE = %w[config/puma.rb extended.c request.c result.c ruby.h sysexits.h thread.c].freeze
+  REMOVED = %w[awake.c commands/passgen.rb crowded.md json/reader.h ldap/list.h threads.md].freeze
+  ADDED = %r{(?:\b|_)(?:acme|conformance|count|licenses|NAME|register_dns|spare)(?:_\w+)?\.rb\z|/NAME/}.freeze
+  private_constant :HASH, :TEXTS, :NAME, :RECORD, :ELSEWHERE, :REMOVED, :ADDED
+
+  # @return [References] of the files of this checkout, those without a commit included
+  def self.of_checkout
+    files = IO.popen(%w[git ls-files -z --cached --others --exclude-standard], &:read).split("\0")
+    raise 'git ls-files found nothing' if files.empty?
+
+    new('.', files.select { |file| File.file?(file) })
+  end
+
+  # @param root [String] the folder of the project
+  # @param files [Array<String>] its files
+  def initialize(root, files)
+    @root = root
+    @files = files
+    ends = files.map { |file| file.split('/') }.flat_map { |parts| parts.each_index.map { |i| parts.drop(i).join('/') } }
+    @known = [*ends, *ELSEWHERE, *REMOVED, *files.grep(RECORD).map { |file| file[RECORD] }].to_set
+  end
+
+  # @return [Array<String>] a sentence for each name of a file that does not exist
+  def violations
+    (@files - %w[CHANGELOG.md]).flat_map do |file|
+      text = TEXTS.find { |pattern, _| pattern.match?(file) }&.last
+      text ? missing(file, text) : []
+    end
+  end
+
+  private
+
+  def missing(file, pattern)
+    File.foreach(File.join(@root, file), encoding: 'UTF-8').with_index(1).flat_map do |line, number|
+      text = line.scrub[pattern, 1].to_s
+      names = [*text.scan(NAME), *text.scan(RECORD)].reject { |name| @known.include?(name) || ADDED.match?(name) }
+      names.map { |name| "#{file}:#{number} names #{name}, which does not exist." }
+    end
+  end
+end
