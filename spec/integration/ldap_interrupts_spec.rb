@@ -235,8 +235,11 @@ RSpec.describe 'Signals with a handler' do
   end
 
   # A child sends signals while the block runs.
-  def under_signals
-    pid = Process.spawn('sh', '-c', "while kill -USR1 #{Process.pid}; do sleep 0.005; done")
+  #
+  # @param most [Integer] the number of signals after which it ends
+  def under_signals(pause: 0.005, most: 1_000_000)
+    pid = Process.spawn('sh', '-c', "i=0; while [ $i -lt #{most} ] && kill -USR1 #{Process.pid}; " \
+                                    "do i=$((i + 1)); sleep #{pause}; done")
     yield
   ensure
     Process.kill(:KILL, pid)
@@ -271,6 +274,19 @@ RSpec.describe 'Signals with a handler' do
     old, new = store.list('globals/s')[:keys].partition { |name, _| name.start_with?('k') }
     expect(old.to_h.values).to match_array(((number - 49)..number).map { |n| document((n % 10).zero? ? -n : n) })
     expect(new.length).to eq(number / 10)
+  end
+
+  # Each signal used to give the call its whole time again.
+  it 'do not prolong a call beyond its deadline' do
+    proxy = SilentProxy.new(slapd)
+    far = open_apart('ldap_uri' => proxy.uri, 'operation_timeout_seconds' => 2, 'retries' => 0)
+    store.put('globals/k', document(1))
+    expect(far.get('globals/k')).to eq(document(1))
+    get = -> { expect { far.get('globals/k') }.to raise_error(Simpkv::TimeoutError) }
+    expect(seconds { proxy.hold(:search) { under_signals(pause: 0.3, most: 80, &get) } }).to be < 15
+    expect(handled).to be_positive
+  ensure
+    proxy&.stop
   end
 
   # Delays the response to one request of the block, and sends a signal when the proxy has that request.

@@ -345,6 +345,30 @@ static void calls_without_a_password_do_not_wait_for_each_other(void)
     close(s.listener);
 }
 
+/* While one call tries a server that was down, others use the next one, and leave the first one alone. */
+static void one_call_at_a_time_probes_a_server_that_was_down(void)
+{
+    silent s = silent_begin();
+    skv_pool *pool = pool_of_both(s.uri, first.ldap, "");
+    skv_search searches[2] = {{.end = 2}, {.end = 2}};
+    skv_turn turns[2];
+
+    mark_down(pool, 0);
+    set_quarantine(pool, 0, 0);
+    pthread_mutex_lock(&pool->lock);
+    CHECK(skv_server_may_improve(pool, 1));
+    for (int i = 0; i < 2; i++) {
+        CHECK(skv_server_choose(pool, &searches[i], 10 * S, &turns[i]) == SKV_STEP_ATTEMPT);
+        CHECK(turns[i].index == i && turns[i].probes == (i == 0));
+        CHECK(!skv_server_may_improve(pool, 1));
+    }
+    skv_server_note(pool, &searches[0], &turns[0], SKV_ATTEMPT_INTERRUPTED, reply);
+    CHECK(skv_server_may_improve(pool, 1));
+    CHECK(skv_server_choose(pool, &searches[1], 10 * S, &turns[1]) == SKV_STEP_ATTEMPT && turns[1].index == 0);
+    pthread_mutex_unlock(&pool->lock);
+    close(s.listener);
+}
+
 static void an_interrupted_attempt_says_nothing_about_a_server(void)
 {
     silent s = silent_begin();
@@ -430,6 +454,7 @@ static void run(void)
     many_calls_at_once_are_served_by_the_second_server();
     a_long_first_call_does_not_keep_others_from_the_second_server();
     calls_without_a_password_do_not_wait_for_each_other();
+    one_call_at_a_time_probes_a_server_that_was_down();
     an_interrupted_attempt_says_nothing_about_a_server();
     endless_timeouts_do_not_overflow();
 }
