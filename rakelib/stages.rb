@@ -75,8 +75,8 @@ module Stages
     # Runs a command as {#sh} does, in a copy of the tree that this stage may change and build in.
     #
     # @return [void]
-    def sh_in_copy(*command)
-      sh(*command, chdir: @copy ||= copy)
+    def sh_in_copy(*command, limit: LIMIT)
+      sh(*command, chdir: @copy ||= copy, limit: limit)
     end
 
     # @return [Boolean] whether all commands succeeded and printed no secret

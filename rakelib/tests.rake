@@ -100,6 +100,10 @@ stage(:long, "the examples that take minutes each, or need a systemd, clang's an
                                          load package puppetserver types].map { |name| "spec/#{name}" })
   stage.sh(variables.merge('LONG' => '1', 'BUNDLE_WITH' => 'server'), *command)
 end
+stage(:planted, 'defects that are planted in a copy, each of which a test must catch: spec/planted') do |stage|
+  stage.sh_in_copy('bundle', 'exec', 'rake', 'compile')
+  stage.sh_in_copy('bundle', 'exec', 'ruby', 'rakelib/planted.rb', limit: 4 * 3600)
+end
 { jruby93: "Debian's JRuby", jruby94: 'the newest JRuby' }.each do |ruby, name|
   specs("#{ruby}_servers", ruby, "the store in a directory, on #{name}",
         *%w[batches hostile idle interrupts store trees watch].map { |file| "spec/integration/ldap_#{file}_spec.rb" })
