@@ -17,7 +17,6 @@ Gem::Specification.new do |spec|
                    'examples/{service,monitoring}/*', 'docs/{service,monitoring}.md', 'LICENSE'].sort
   spec.add_dependency 'erubi', '~> 1.10'
   spec.add_dependency 'parslet', '~> 2.0'
-  spec.add_dependency 'prometheus-client', '>= 4.0', '< 6'
   spec.add_dependency 'puma', '>= 8.0.2', '< 9'
   spec.add_dependency 'rack', '>= 3.2.6', '< 4'
   spec.add_dependency 'roda', '~> 3.0'

@@ -23,9 +23,9 @@ class BillOfMaterials
   # The licences of the gems and modules that packages need: a build does not have all of them.
   # spec/distribution/debian_spec.rb compares those of gems with their specifications.
   LICENSES = {
-    'erubi' => 'MIT', 'parslet' => 'MIT', 'prometheus-client' => 'Apache-2.0', 'puma' => 'BSD-3-Clause',
-    'rack' => 'MIT', 'roda' => 'MIT', 'ruby-progressbar' => 'MIT', 'simpkv' => 'Apache-2.0',
-    'sqlite3' => 'BSD-3-Clause', 'tilt' => 'MIT', 'puppetlabs-sshkeys_core' => 'Apache-2.0'
+    'erubi' => 'MIT', 'parslet' => 'MIT', 'puma' => 'BSD-3-Clause', 'rack' => 'MIT', 'roda' => 'MIT',
+    'ruby-progressbar' => 'MIT', 'simpkv' => 'Apache-2.0', 'sqlite3' => 'BSD-3-Clause', 'tilt' => 'MIT',
+    'puppetlabs-sshkeys_core' => 'Apache-2.0'
   }.freeze
 
   # The name of the bill of a package.

@@ -1,15 +1,14 @@
 # frozen_string_literal: true
 
-require 'prometheus/client'
-require 'prometheus/client/formats/text'
 require 'simpkv/server/pool_metrics'
 require 'simpkv/server/site_metrics'
+require 'simpkv/status/exposition'
 
 module Simpkv
   module Server
     # The counters of the service, for Prometheus. Thread-safe.
     class Metrics
-      CONTENT_TYPE = Prometheus::Client::Formats::Text::CONTENT_TYPE
+      CONTENT_TYPE = 'text/plain; version=0.0.4'
 
       # Methods that have a label of their own: a client could make up any number of others.
       METHODS = [*Rights::METHODS, 'HEAD'].freeze
@@ -22,12 +21,8 @@ module Simpkv
       def initialize(connections, *pages)
         @connections = connections
         @pages = pages
-        @registry = Prometheus::Client::Registry.new
-        @requests = counter(:simpkv_http_requests_total, 'Requests by route, method and status.', :route, :method,
-                            :status)
-        @seconds = @registry.histogram(:simpkv_http_request_duration_seconds, labels: [:route], buckets: BUCKETS,
-                                                                              docstring: 'Time of requests by route.')
-        @errors = counter(:simpkv_store_errors_total, 'Errors of stores by kind.', :kind)
+        @counting = Mutex.new
+        @counters = Status::Exposition.new
         @pools = PoolMetrics.new
         @sites = SiteMetrics.new
       end
@@ -41,8 +36,12 @@ module Simpkv
       # @return [void]
       def observe(route, method, status, seconds)
         method = 'other' unless METHODS.include?(method)
-        @requests.increment(labels: { route: route, method: method, status: status })
-        @seconds.observe(seconds, labels: { route: route })
+        @counting.synchronize do
+          @counters.counter(:simpkv_http_requests_total, 'Requests by route, method and status.', 1,
+                            route: route, method: method, status: status)
+          @counters.observe(:simpkv_http_request_duration_seconds, 'Time of requests by route.', seconds, BUCKETS,
+                            route: route)
+        end
       end
 
       # Counts an error of a store.
@@ -50,7 +49,11 @@ module Simpkv
       # @param error [Exception]
       # @return [void]
       def error(error)
-        @errors.increment(labels: { kind: error.status || 'other' }) if error.is_a?(Error)
+        return unless error.is_a?(Error)
+
+        @counting.synchronize do
+          @counters.counter(:simpkv_store_errors_total, 'Errors of stores by kind.', 1, kind: error.status || 'other')
+        end
       end
 
       # @param site [Site]
@@ -59,8 +62,7 @@ module Simpkv
       def text(site, caller)
         sites = @sites.text(site, caller)
         pools = @pools.text({ '' => Simpkv.stats }.merge(@sites.compilers))
-        [Prometheus::Client::Formats::Text.marshal(@registry), connections, pools, sites,
-         *@pages.map(&:text)].join
+        [@counting.synchronize { @counters.text }, connections, pools, sites, *@pages.map(&:text)].join
       end
 
       private
@@ -75,10 +77,6 @@ module Simpkv
                        count, reason: reason)
         end
         page.text
-      end
-
-      def counter(name, text, *labels)
-        @registry.counter(name, docstring: text, labels: labels)
       end
     end
   end

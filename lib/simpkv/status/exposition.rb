@@ -2,17 +2,29 @@
 
 module Simpkv
   module Status
-    # Metrics that are read from somewhere else at the moment when somebody asks for them, in the text format of
-    # Prometheus. They are made anew at each time, so that what does not exist any more has no metric. The command makes
-    # them without the library that the service uses for its own counters.
+    # Metrics in the text format of Prometheus. Whoever reads them from somewhere else makes a new page each time, so
+    # that what does not exist any more has no metric. The service keeps one page for its own counters. Not thread-safe.
     class Exposition
       ESCAPES = { '\\' => '\\\\', "\n" => '\n', '"' => '\"' }.freeze
       private_constant :ESCAPES
 
-      # - `type`: `gauge` or `counter`
-      # - `samples`: values by labels
+      # - `type`: `gauge`, `counter` or `histogram`
+      # - `samples`: values, or {Histogram}s, by labels
       Metric = Struct.new(:type, :text, :samples)
-      private_constant :Metric
+
+      # - `counts`: of the observed values up to each bound, the last of which is infinite
+      # - `total`: the sum of the observed values
+      Histogram = Struct.new(:counts, :total) do
+        def self.of(bounds)
+          new([*bounds, Float::INFINITY].to_h { |bound| [bound, 0.0] }, 0.0)
+        end
+
+        def add(value)
+          counts.each_key { |bound| counts[bound] += 1 if value <= bound }
+          self.total += value
+        end
+      end
+      private_constant :Metric, :Histogram
 
       def initialize
         @metrics = {}
@@ -39,10 +51,18 @@ module Simpkv
         samples[labels] = samples.fetch(labels, 0.0) + value
       end
 
+      # Adds an observed value to a histogram.
+      #
+      # @param bounds [Array<Numeric>] the upper bounds of its buckets, ascending
+      # @return [void]
+      def observe(name, text, value, bounds, labels = {})
+        (metric(name, text, 'histogram').samples[labels] ||= Histogram.of(bounds)).add(value)
+      end
+
       # @return [String] in the text format of Prometheus
       def text
         @metrics.map do |name, metric|
-          lines = metric.samples.map { |labels, value| "#{name}#{braces(labels)} #{value}\n" }
+          lines = metric.samples.map { |labels, value| lines(name, labels, value) }
           "# TYPE #{name} #{metric.type}\n# HELP #{name} #{metric.text}\n#{lines.join}"
         end.join
       end
@@ -51,6 +71,20 @@ module Simpkv
 
       def metric(name, text, type)
         @metrics[name] ||= Metric.new(type, text, {})
+      end
+
+      def lines(name, labels, value)
+        return line(name, labels, value) unless value.is_a?(Histogram)
+
+        buckets = value.counts.map do |bound, count|
+          line("#{name}_bucket", labels.merge(le: bound == Float::INFINITY ? '+Inf' : bound), count)
+        end
+        [*buckets, line("#{name}_sum", labels, value.total),
+         line("#{name}_count", labels, value.counts.values.last)].join
+      end
+
+      def line(name, labels, value)
+        "#{name}#{braces(labels)} #{value}\n"
       end
 
       def braces(labels)
