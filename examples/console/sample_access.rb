@@ -40,7 +40,7 @@ module SampleAccess
     names = Simpkv::Access::Names.new(*site['access'].values_at('users_dn', 'roles_dn'))
     store = Simpkv::Backend.of_globals(site, site['access']['backend'], VARDIRS).open_existing
     role, user = REMOVED
-    store.modify_entry(names.role(role), [[:delete, 'member', [names.user(user)]]])
+    store.directory.modify_entry(names.role(role), [[:delete, 'member', [names.user(user)]]])
   ensure
     store&.close
   end

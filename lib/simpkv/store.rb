@@ -3,6 +3,7 @@
 require 'simpkv/audit'
 require 'simpkv/document/stored_form'
 require 'simpkv/store/chosen_documents'
+require 'simpkv/store/directory'
 
 module Simpkv
   # A key/value store: documents (byte strings) under paths such as `environments/production/app1/password`.
@@ -37,15 +38,6 @@ module Simpkv
       @native = Native::Store.new(type, options)
     end
 
-    # Returns this store for the operations of one call, which share the time of a directory. A store in files waits for
-    # each lock by itself.
-    #
-    # @param deadline [Deadline]
-    # @return [Store]
-    def within(deadline)
-      @type == 'ldap' ? dup.tap { |store| store.deadline = deadline } : self
-    end
-
     # Reads a key.
     #
     # @param key [String]
@@ -54,12 +46,14 @@ module Simpkv
     # @param stored [Boolean] whether a key that a 389-DS shows only because it has deleted it half counts as missing
     #   (docs/adr/0054): for callers that do not write because the key is there. `latest` includes it
     # @param required [Boolean] whether a missing key raises {NotFoundError}; otherwise the result is nil
+    # @param deadline [Deadline, nil] of a call of which this operation is a step, for a directory: as for all methods
+    #   that take one. A store in files waits for each lock by itself
     # @return [String, nil] its document, tagged UTF-8
     # @raise [NotFoundError, IsFolderError]
     # @raise [TimeoutError] another process kept the key locked, or the server did not respond in time: as for all calls
-    def get(key, latest: false, stored: false, required: true)
+    def get(key, latest: false, stored: false, required: true, deadline: nil)
       flags = (latest ? Native::LATEST : 0) | (stored ? Native::STORED : 0)
-      @native.get(key, flags, call_timeout)
+      @native.get(key, flags, time(deadline))
     rescue NotFoundError
       raise if required
     end
@@ -68,12 +62,9 @@ module Simpkv
     # In an {AuditedStore}, the line says so.
     #
     # @param key [String]
-    # @param how [Hash] as {#get}
     # @return [String, nil] as {#get}
     # @raise [Error] as {#get}
-    def describe(key, **how)
-      get(key, **how)
-    end
+    alias describe get
 
     # Checks a key as manifests write it, reads it, and decodes its document: {Native.key_check}, {Native.key_join},
     # {#get} and {Codec.decode} in one native call.
@@ -85,7 +76,7 @@ module Simpkv
     #   the binding is FFI; nil if the key is malformed or too long, or stands for the folder itself
     # @raise [NotFoundError, IsFolderError, TimeoutError] as {#get}
     def get_decoded(folder, key, upper)
-      @native.get_decoded(folder, key, upper, call_timeout)
+      @native.get_decoded(folder, key, upper, @timeout_ms)
     end
 
     # Returns true if there is a key or a folder of that name.
@@ -93,8 +84,8 @@ module Simpkv
     # @param key [String]
     # @return [Boolean]
     # @raise [DeniedError] it cannot be determined
-    def exist?(key)
-      !kind(key).nil?
+    def exist?(key, deadline: nil)
+      !kind(key, deadline: deadline).nil?
     end
 
     # Returns the kind of the name: a key, a folder, or neither.
@@ -102,8 +93,8 @@ module Simpkv
     # @param key [String]
     # @return [:key, :folder, nil]
     # @raise [DeniedError] it cannot be determined
-    def kind(key)
-      @native.kind(key, call_timeout)
+    def kind(key, deadline: nil)
+      @native.kind(key, time(deadline))
     end
 
     # Describes a key or a folder by what its storage knows of it, without decrypting a document. No part of a value is
@@ -125,11 +116,11 @@ module Simpkv
     # @example
     #   store.stat('globals/greeting')
     #   # => {'kind' => 'key', 'modified_at' => '2026-11-26T00:38:24Z', 'size' => 32, 'owner' => 'puppet'}
-    def stat(key, count: false, document: false)
-      facts = @native.stat(key, count, call_timeout)
+    def stat(key, count: false, document: false, deadline: nil)
+      facts = @native.stat(key, count, time(deadline))
       uid = facts.delete('uid')
       facts['owner'] = Audit.user_name(uid) if uid
-      document && facts['kind'] == 'key' ? facts.merge(stored_form(key)) : facts
+      document && facts['kind'] == 'key' ? facts.merge(stored_form(key, deadline)) : facts
     end
 
     # Stores a document, with the folders that it needs. Writes nothing if the stored document is equal to it.
@@ -153,9 +144,9 @@ module Simpkv
     # @raise [TimeoutError] another process kept the key locked; the directory did not respond
     # @raise [UnavailableError] the storage cannot be used; or the outcome is unknown: the connection to the directory
     #   was lost before the response came, and another client has changed the key since
-    def put(key, document, condition: :any, expect: nil, non_unique: false, keep_encrypted: true)
+    def put(key, document, condition: :any, expect: nil, non_unique: false, keep_encrypted: true, deadline: nil) # rubocop:disable Metrics/ParameterLists
       flags = (non_unique ? Native::NON_UNIQUE : 0) | (keep_encrypted ? Native::KEEP_ENCRYPTED : 0)
-      @native.put(key, document, condition, expect, flags, call_timeout)
+      @native.put(key, document, condition, expect, flags, time(deadline))
     end
 
     # Notes that the caller has read a key, and stores nothing because another value than the expected one is there.
@@ -221,8 +212,8 @@ module Simpkv
     # @raise [TimeoutError] another process kept the key locked
     # @raise [UnavailableError] as {#put}. With `expect`, the outcome is also unknown if the connection was lost and the
     #   key does not exist any more
-    def delete(key, expect: nil)
-      @native.delete(key, expect, call_timeout)
+    def delete(key, expect: nil, deadline: nil)
+      @native.delete(key, expect, time(deadline))
     end
 
     # Makes a folder, with the missing folders above it, as {#put} makes them. It stays until {#delete_folder} or
@@ -234,7 +225,7 @@ module Simpkv
     # @raise [IsKeyError] the folder, or one above it, is a key
     # @raise [UnavailableError] the storage cannot be used
     def create_folder(folder)
-      @native.create_folder(folder, call_timeout)
+      @native.create_folder(folder, @timeout_ms)
     end
 
     # Deletes an empty folder. A key or a folder that another client adds to it at the same moment is never lost: either
@@ -249,7 +240,7 @@ module Simpkv
     # @raise [TimeoutError] another process keeps writing to it
     # @raise [UnavailableError] the storage cannot be used
     def delete_folder(folder)
-      @native.delete_folder(folder, call_timeout)
+      @native.delete_folder(folder, @timeout_ms)
     end
 
     # Deletes a folder and everything below it. `globals` and `environments` themselves stay, empty.
@@ -267,8 +258,6 @@ module Simpkv
     # @param folder [String]
     # @param required [Boolean] whether a missing folder raises {NotFoundError}; otherwise it is empty
     # @param partial [Boolean] whether keys that cannot be read become `errors`; otherwise the first is raised
-    # @param cipher [Array, nil] decrypts documents, for {EncryptedStore}: see take_cipher() in ext/simpkv/many.c. The
-    #   result then has `encrypted: {name => document}` as well, which the core leaves to the caller
     # @yield while the server looks for more, each document that was found. The list keeps its connection meanwhile: the
     #   block should not call a store, nor wait
     # @yieldparam name [String]
@@ -276,16 +265,24 @@ module Simpkv
     # @yieldreturn [Object] replaces the document in the result
     # @param chosen [#call, nil] receives the list with `''` for each document, and returns the names of the keys whose
     #   documents are read, each by itself; others stay `''`. nil: all are read
+    # @param deadline [Deadline, nil] of the list of names, with `chosen`. Of other lists, each response has the time of
+    #   an operation
     # @return [Hash] `{keys: {name => document}, folders: [name], errors: {name => why}}`, unsorted; `errors` are the
     #   keys that could not be read
     # @raise [NotFoundError] the folder does not exist
     # @raise [Error] without `partial`: a key cannot be read
-    def list(folder, required: true, partial: true, cipher: nil, chosen: nil, &block)
-      if chosen
-        names = listing(required) { @native.names(folder, call_timeout) }
-        return ChosenDocuments.read(self, folder, names, chosen, &block)
-      end
+    def list(folder, required: true, partial: true, chosen: nil, deadline: nil, &block)
+      return list_decrypted(folder, nil, required: required, partial: partial, &block) unless chosen
 
+      names = listing(required) { @native.names(folder, time(deadline)) }
+      ChosenDocuments.read(self, folder, names, chosen, &block)
+    end
+
+    # As {#list}, and decrypts documents, for {EncryptedStore}.
+    #
+    # @param cipher [Array] see take_cipher() in ext/simpkv/many.c
+    # @return [Hash] as {#list}, with `encrypted: {name => document}` as well, which the core leaves to the caller
+    def list_decrypted(folder, cipher, required: true, partial: true, &block)
       result = listing(required) { @native.list(folder, cipher, @timeout_ms, &block) }
       name, why = result[:errors].min_by(&:first) unless partial
       raise Error, "Key '#{name}': #{why}" if name
@@ -298,15 +295,22 @@ module Simpkv
     # @param folder [String]
     # @param values [Boolean] whether to read documents; otherwise each is ''
     # @param required [Boolean] whether a missing folder raises {NotFoundError}; otherwise it is empty
-    # @param cipher [Array, nil] as of {#list}
     # @yield as {#list} does, each document with its path; never without `values`
     # @return [Hash] as {#list}, with paths from the folder on: `{keys: {path => document}, folders: [path],
     #   errors: {path => why}}`
     # @raise [NotFoundError] the folder does not exist
     # @example
     #   store.tree('globals')  #=> {keys: {'app1/password' => '{"value":...}'}, folders: ['app1'], errors: {}}
-    def tree(folder, values: true, required: true, cipher: nil, &block)
-      listing(required) { @native.tree(folder, values, cipher, @timeout_ms, &(block if values)) }
+    def tree(folder, values: true, required: true, &block)
+      listing(required) { @native.tree(folder, values, nil, @timeout_ms, &(block if values)) }
+    end
+
+    # As {#tree}, and decrypts documents, for {EncryptedStore}.
+    #
+    # @param cipher [Array] as of {#list_decrypted}
+    # @return [Hash] as {#list_decrypted}
+    def tree_decrypted(folder, cipher, required: true, &block)
+      listing(required) { @native.tree(folder, true, cipher, @timeout_ms, &block) }
     end
 
     # Yields the changes of the keys in a folder and in all folders below it, as they happen, until the block breaks or
@@ -331,110 +335,9 @@ module Simpkv
       end
     end
 
-    # Reads any entry of the directory; for a store of type 'ldap'.
-    #
-    # @param dn [String] '' for the root DSE, in which the server describes itself
-    # @param attributes [Array<String>] names; `*` and an empty list stand for user attributes, `+` for operational ones
-    # @return [Hash{String => Array<String>}] the values of each attribute of the entry, without those that are not
-    #   UTF-8. Names have the server's spelling; 389-DS repeats the spelling of `attributes`
-    # @raise [NotFoundError] the entry does not exist
-    # @raise [DeniedError] the identity may not see it
-    # @raise [InvalidError] the store is of another type, or this is not a DN
-    # @example
-    #   store.read_entry('', %w[namingContexts])  #=> {'namingContexts' => ['dc=simp']}
-    def read_entry(dn, attributes)
-      @native.read_entry(dn, attributes, @timeout_ms)
-    end
-
-    # Adds an entry to the directory; for a store of type 'ldap'.
-    #
-    # @param dn [String]
-    # @param attributes [Hash{String => Array<String>}]
-    # @return [Boolean] whether it was added; false if an entry with that DN exists. If the connection was lost or the
-    #   call interrupted before the response came, false may mean that this very call has added it
-    # @raise [NotFoundError] the entry above it does not exist
-    # @raise [DeniedError] the identity may not
-    # @raise [UnavailableError] the server refuses the entry, and says why
-    # @raise [InvalidError] the store is of another type, or this is not a DN
-    # @example
-    #   store.add_entry('ou=simpkv,dc=simp', 'objectClass' => %w[top organizationalUnit], 'ou' => ['simpkv'])
-    def add_entry(dn, attributes)
-      @native.add_entry(dn, attributes, @timeout_ms)
-    end
-
-    # Lists the entries directly below one; for a store of type 'ldap'.
-    #
-    # @param dn [String]
-    # @param attributes [Array<String>] as of {#read_entry}
-    # @return [Hash{String => Hash{String => Array<String>}}] by DN, what {#read_entry} returns
-    # @raise [NotFoundError, DeniedError, InvalidError] as {#read_entry}
-    # @raise [TooLargeError] a limit of the server ended the list
-    def entries(dn, attributes)
-      @native.list_entries(dn, attributes, @timeout_ms)
-    end
-
-    # Changes an entry of the directory, all of the changes or none; for a store of type 'ldap'.
-    #
-    # @param dn [String]
-    # @param changes [Array<Array(Symbol, String, Array<String>)>] operations, attributes and values: `:add`, `:delete`,
-    #   `:replace` (all values by these; by none, if there are none)
-    # @param version [String, nil] the entry's `entryCSN` when it was read: a server that can compare it, as OpenLDAP,
-    #   makes the changes only if nobody has changed the entry since. 389-DS has neither
-    # @return [Boolean] whether the changes were made; false if a value to be added exists, one to be deleted does not,
-    #   or the entry has another version. As with {#add_entry}, it may be this very call that has made them
-    # @raise [NotFoundError, DeniedError, UnavailableError, InvalidError] as {#add_entry}
-    # @example
-    #   store.modify_entry('cn=ops,dc=simp', [[:delete, 'member', ['cn=a']], [:add, 'member', ['cn=b', 'cn=c']]])
-    def modify_entry(dn, changes, version: nil)
-      texts = changes.flat_map do |operation, attribute, values|
-        next ['clear', attribute, ''] if operation == :replace && values.empty?
-
-        values.flat_map { |value| [operation.to_s, attribute, value] }
-      end
-      @native.modify_entry(dn, texts, version || '', @timeout_ms)
-    end
-
-    # Adds values to attributes of an entry of the directory, all or none; for a store of type 'ldap'.
-    #
-    # @param dn [String]
-    # @param attributes [Hash{String => Array<String>}]
-    # @return [Boolean] whether they were added; false if one of them existed: as {#modify_entry}
-    # @raise [NotFoundError, DeniedError, UnavailableError, InvalidError] as {#add_entry}
-    def extend_entry(dn, attributes)
-      modify_entry(dn, attributes.map { |name, values| [:add, name, values] })
-    end
-
-    # Deletes an entry of the directory that has none below it; for a store of type 'ldap'.
-    #
-    # @param dn [String]
-    # @param version [String, nil] as of {#modify_entry}
-    # @return [Boolean] whether it existed
-    # @raise [ConflictError] the entry has another version
-    # @raise [DeniedError, UnavailableError, InvalidError] as {#add_entry}
-    def delete_entry(dn, version: nil)
-      @native.delete_entry(dn, version || '', @timeout_ms)
-    end
-
-    # Sets the password of an entry of the directory, so that the server stores a hash; for a store of type 'ldap'.
-    #
-    # @param dn [String]
-    # @param password [String]
-    # @return [nil]
-    # @raise [NotFoundError, DeniedError, UnavailableError, InvalidError] as {#add_entry}
-    def set_entry_password(dn, password)
-      @native.set_password(dn, password, @timeout_ms)
-    end
-
-    # Returns true if a server accepts the password: binds once as that entry, on a connection of its own. A server may
-    # count refused binds, and lock the account; for a store of type 'ldap'.
-    #
-    # @param dn [String]
-    # @param password [String]
-    # @return [Boolean] false also if there is no such entry
-    # @raise [DeniedError] the server refuses the bind for another reason
-    # @raise [UnavailableError, TimeoutError, InvalidError]
-    def password?(dn, password)
-      @native.check_password(dn, password, @timeout_ms)
+    # @return [Directory] the entries of the directory that has the keys, for a store of type 'ldap'
+    def directory
+      Directory.new(@native, @timeout_ms)
     end
 
     # Releases the store. Running calls end as usual; later calls raise {InvalidError}.
@@ -449,10 +352,6 @@ module Simpkv
       "#<#{self.class.name} #{@type} #{@location}>"
     end
 
-    protected
-
-    attr_writer :deadline
-
     private
 
     def listing(required)
@@ -464,15 +363,15 @@ module Simpkv
     end
 
     # @return [Hash{String => Object}]
-    def stored_form(key)
-      StoredForm.facts(get(key))
+    def stored_form(key, deadline)
+      StoredForm.facts(get(key, deadline: deadline))
     rescue DeniedError
       {}
     end
 
-    # The time for a call which its option bounds as a whole.
-    def call_timeout
-      @deadline ? @deadline.left(@timeout_ms) : @timeout_ms
+    # The time for an operation which its option bounds as a whole.
+    def time(deadline)
+      deadline && @type == 'ldap' ? deadline.left(@timeout_ms) : @timeout_ms
     end
   end
 end

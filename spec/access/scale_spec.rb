@@ -44,8 +44,8 @@ RSpec.describe 'Access control of a large site', needs: :cext, once: true, heavy
   end
 
   it 'is mended in a few requests' do
-    @access.root.modify_entry(@access.role_dn('r7'), [[:delete, 'member', [@access.user_dn('u7')]]])
-    @access.root.delete_entry(@access.user_dn('u8'))
+    @access.root.directory.modify_entry(@access.role_dn('r7'), [[:delete, 'member', [@access.user_dn('u7')]]])
+    @access.root.directory.delete_entry(@access.user_dn('u8'))
     plan, seconds, changes = measured(' MOD dn=') { @site.apply }
     expect([plan.steps, changes < 20, seconds]).to match([[], true, a_value < 60])
     expect(@access.store('u7').put('environments/e7/key', '{"value":1}')).to be(true)

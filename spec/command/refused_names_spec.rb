@@ -16,8 +16,9 @@ RSpec.describe 'Commands that list, with entries whose names no key can have' do
   before do
     %w[production/app1/a production/app2/b dev/app1/a].each { |key| store.put("environments/#{key}", '{"value":1}') }
     names.each do |name|
-      store.add_entry("simpkvKey=#{name.gsub("\x01") { '\\01' }},#{dn('environments/production/app1', :folder)}",
-                      'objectClass' => ['simpkvEntry'], 'simpkvKey' => [name], 'simpkvJsonValue' => ['{"value":2}'])
+      entry = "simpkvKey=#{name.gsub("\x01") { '\\01' }},#{dn('environments/production/app1', :folder)}"
+      store.directory.add_entry(entry, 'objectClass' => ['simpkvEntry'], 'simpkvKey' => [name],
+                                       'simpkvJsonValue' => ['{"value":2}'])
     end
   end
 

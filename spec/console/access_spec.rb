@@ -44,19 +44,20 @@ require_relative '../support/console_pages'
     it 'show what an apply would do as lines, and change nothing' do
       declared.apply
       remove_member('r0', 'u0')
-      @access.root.modify_entry(@access.role_dn('r1'), [[:replace, 'description', ['other']]])
+      @access.root.directory.modify_entry(@access.role_dn('r1'), [[:replace, 'description', ['other']]])
       expect(text(page('/access/plan'))).to include('It would refuse, and change nothing', 'role r1: the entry')
-      @access.root.delete_entry(@access.role_dn('r1'))
+      @access.root.directory.delete_entry(@access.role_dn('r1'))
       2.times do
         expect(page('/access/plan').body).to include("<ins>+ member of role r0: #{@access.user_dn('u0')}</ins>",
                                                      'create role r1')
       end
-      expect(@access.root.read_entry(@access.role_dn('r0'), ['member'])['member']).to eq([@access.role_dn('r0')])
+      role = @access.root.directory.read_entry(@access.role_dn('r0'), ['member'])
+      expect(role['member']).to eq([@access.role_dn('r0')])
     end
 
     it 'try passwords after a button, and not without the token of the form' do
       declared.apply
-      @access.root.set_entry_password(@access.user_dn('u1'), 'another password')
+      @access.root.directory.set_entry_password(@access.user_dn('u1'), 'another password')
       # The time of a change has seconds on 389-DS.
       FileUtils.touch(@access.server.password_file) unless @access.slapd?
       expect(text(page('/access/plan')))

@@ -88,7 +88,7 @@ RSpec.describe 'A plugin' do
 
   it 'does not tell when a key was changed' do
     require 'simpkv/adapter'
-    layer = Simpkv::Layer.new(Simpkv::Adapter::PluginBackend.new(Object.new))
+    layer = Simpkv::Layer.new(Simpkv::Adapter::PluginStore.new(Object.new))
     expect { layer.stat('globals/k', document: true) }.to raise_error(Simpkv::Error, /plugin does not tell when/)
   end
 

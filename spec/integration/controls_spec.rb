@@ -118,8 +118,8 @@ Directories.each_server do |server, tags|
         access.add_role('listers', %w[lister])
         access.root.put_many({ 'globals/open/k' => '{"value":1}', 'globals/secret/m' => '{"value":"mmm"}' })
         access.apply([access.grant('readers', 'globals/open', %w[read list]), lists(access)])
-        access.root.add_entry("cn=pointer,#{access.dn('globals/open')}", 'objectClass' => ['groupOfNames'],
-                                                                         'member' => [key_of(access)])
+        access.root.directory.add_entry("cn=pointer,#{access.dn('globals/open')}", 'objectClass' => ['groupOfNames'],
+                                                                                   'member' => [key_of(access)])
       end
     end
 
@@ -226,7 +226,7 @@ Directories.each_server do |server, tags|
     end
 
     def offered(attribute)
-      access.root.read_entry('', [attribute]).values.flatten
+      access.root.directory.read_entry('', [attribute]).values.flatten
     end
 
     # @return [Hash{String => Array}] by OID, what {#telling} finds for users without a right on the secret

@@ -63,8 +63,9 @@ RSpec.describe 'A half-deleted entry of 389-DS', :ds389, :heavy, needs: :fork do
   # @return [Boolean] whether there is such a process
   def delete_and_add(entry_dn, entry, over)
     store = open_store
-    requests = [-> { store.read_entry(entry_dn, %w[simpkvJsonValue]) }, -> { store.delete_entry(entry_dn) },
-                -> { store.read_entry(entry_dn, %w[simpkvJsonValue]) }, -> { store.add_entry(entry_dn, entry) }]
+    entries = store.directory
+    requests = [-> { entries.read_entry(entry_dn, %w[simpkvJsonValue]) }, -> { entries.delete_entry(entry_dn) },
+                -> { entries.read_entry(entry_dn, %w[simpkvJsonValue]) }, -> { entries.add_entry(entry_dn, entry) }]
     requests.cycle(200_000) do |request|
       request.call
     rescue Simpkv::Error => e
@@ -164,7 +165,7 @@ RSpec.describe 'A half-deleted entry of 389-DS', :ds389, :heavy, needs: :fork do
     store.deletetree(folder)
     expect(store.get(key)).to eq(before_it)
     entry = dn(key)
-    expect { store.delete_entry(entry) }.to raise_error(
+    expect { store.directory.delete_entry(entry) }.to raise_error(
       Simpkv::UnavailableError, /answered 1 .*half-deleted entry, .*restart the server/
     )
     expect(store.delete(key)).to be(false)

@@ -123,7 +123,7 @@ Directories::ALL.each do |server, layout, tags|
       end
 
       it 'makes one entry, which is the same as that of a put' do
-        described = ->(path) { store.read_entry(dn(path, :folder), %w[objectClass]) }
+        described = ->(path) { store.directory.read_entry(dn(path, :folder), %w[objectClass]) }
         store.create_folder('globals/made')
         store.put('globals/put/k', '{"value":1}')
         expect(described['globals/made'].values.map(&:sort)).to eq(described['globals/put'].values.map(&:sort))

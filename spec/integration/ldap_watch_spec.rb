@@ -121,7 +121,7 @@ RSpec.describe 'Simpkv::Store#watch, in a directory, 389-DS with its plug-in', :
   end
 
   it 'yields changes by content synchronization' do
-    expect(store.read_entry('', %w[supportedControl]).values.flatten).to include('1.3.6.1.4.1.4203.1.9.1.1')
+    expect(store.directory.read_entry('', %w[supportedControl]).values.flatten).to include('1.3.6.1.4.1.4203.1.9.1.1')
     store.put('globals/w/old', 'd')
     seen = []
     store.watch('globals/w') do |change|

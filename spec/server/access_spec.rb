@@ -18,7 +18,7 @@ RSpec.describe 'The API of access rights' do
     expect(found['bindings']).to match([include('name' => 'b0', 'users' => %w[u0], 'groups' => [], 'roles' => %w[r0],
                                                 'state' => 'present'), include('name' => 'b1')])
     remove_member('r0', 'u0')
-    @access.root.delete_entry(@access.user_dn('u1'))
+    @access.root.directory.delete_entry(@access.user_dn('u1'))
     changed = client.get('/v1/access').data
     expect(changed['users'].map { |user| user['state'] }).to eq(%w[present missing])
     expect(changed['bindings'].first).to include('state' => 'missing', 'notes' => [include('lacks the member')])
@@ -60,14 +60,14 @@ RSpec.describe 'The API of access rights' do
       'act' => 'members', 'kind' => 'role', 'name' => 'r0', 'add' => [@access.user_dn('u0')],
       'lines' => ["+ member of role r0: #{@access.user_dn('u0')}"]
     )]))
-    @access.root.modify_entry(@access.user_dn('u1'), [[:replace, 'description', ['other']]])
+    @access.root.directory.modify_entry(@access.user_dn('u1'), [[:replace, 'description', ['other']]])
     expect(client.get('/v1/access/plan').data)
       .to include('steps' => [], 'conflicts' => [include('user u1', 'no UID of simpkv')])
   end
 
   it 'binds as users only if the client says so' do
     declared.apply
-    @access.root.set_entry_password(@access.user_dn('u1'), 'another password')
+    @access.root.directory.set_entry_password(@access.user_dn('u1'), 'another password')
     expect(client.get('/v1/access/plan').data['steps']).to eq([])
     expect(client.get('/v1/access/plan?passwords=true').data)
       .to include('passwords_tried' => true, 'steps' => [{ 'act' => 'password', 'kind' => 'user', 'name' => 'u1',

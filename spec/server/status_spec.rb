@@ -282,14 +282,14 @@ RSpec.describe 'The drift of access rights' do
     expect(drift).to eq('differences' => 0, 'conflicts' => 0, 'warnings' => 0)
     remove_member('r0', 'u0')
     expect(drift).to include('differences' => 1)
-    @access.root.modify_entry(@access.role_dn('r0'), [[:add, 'member', [@access.user_dn('u1')]]])
+    @access.root.directory.modify_entry(@access.role_dn('r0'), [[:add, 'member', [@access.user_dn('u1')]]])
     expect(drift).to include('differences' => 2)
   end
 
   # The wall view would lock accounts in a directory that counts refused binds.
   it 'is found without a bind as a user' do
     declared.apply
-    @access.root.set_entry_password(@access.user_dn('u0'), 'another one')
+    @access.root.directory.set_entry_password(@access.user_dn('u0'), 'another one')
     binds = %(BIND dn="#{@access.user_dn('u0')}")
     before = @access.server.count_in_log(binds)
     expect(drift).to include('differences' => 0)

@@ -28,7 +28,7 @@ class AccessDirectory
   def start
     @server.start
     [USERS_DN, ROLES_DN].each do |dn|
-      root.add_entry(dn, 'objectClass' => ['organizationalUnit'], 'ou' => [dn[/\Aou=(\w+)/, 1]])
+      root.directory.add_entry(dn, 'objectClass' => ['organizationalUnit'], 'ou' => [dn[/\Aou=(\w+)/, 1]])
     end
   end
 
@@ -76,14 +76,14 @@ class AccessDirectory
   end
 
   def add_user(user)
-    root.add_entry(user_dn(user), 'objectClass' => %w[account simpleSecurityObject], 'uid' => [user],
-                                  'userPassword' => [DirectoryServer::PASSWORD])
+    root.directory.add_entry(user_dn(user), 'objectClass' => %w[account simpleSecurityObject], 'uid' => [user],
+                                            'userPassword' => [DirectoryServer::PASSWORD])
   end
 
   # @param users [Array<String>] its members
   def add_role(role, users)
-    root.add_entry(role_dn(role), 'objectClass' => ['groupOfNames'], 'cn' => [role],
-                                  'member' => [role_dn(role), *users.map { |user| user_dn(user) }])
+    root.directory.add_entry(role_dn(role), 'objectClass' => ['groupOfNames'], 'cn' => [role],
+                                            'member' => [role_dn(role), *users.map { |user| user_dn(user) }])
   end
 
   # @return [Simpkv::Access::Grant]
@@ -97,15 +97,16 @@ class AccessDirectory
   # @return [Array] the changes
   def apply(grants)
     changes = rules.changes(values, grants)
-    rules.settings(grants).each { |name, value| rules_store.modify_entry(rules_dn, [[:replace, name, [value]]]) }
-    raise 'the rules were changed meanwhile' unless changes.empty? || rules_store.modify_entry(rules_dn, changes)
+    entries = rules_store.directory
+    rules.settings(grants).each { |name, value| entries.modify_entry(rules_dn, [[:replace, name, [value]]]) }
+    raise 'the rules were changed meanwhile' unless changes.empty? || entries.modify_entry(rules_dn, changes)
 
     changes
   end
 
   # Puts a rule of the site before all others; for slapd.
   def add_rule(rule)
-    rules_store.modify_entry(rules_dn, [[:add, 'olcAccess', ["{0}#{rule}"]]])
+    rules_store.directory.modify_entry(rules_dn, [[:add, 'olcAccess', ["{0}#{rule}"]]])
   end
 
   # @return [Simpkv::Access::LdapRules]
@@ -122,7 +123,7 @@ class AccessDirectory
 
   # @return [Array<String>] the access rules that the server has
   def values
-    rules_store.read_entry(rules_dn, [rules.attribute]).fetch(rules.attribute, [])
+    rules_store.directory.read_entry(rules_dn, [rules.attribute]).fetch(rules.attribute, [])
   end
 
   # @return [String] the DN of a folder or a key

@@ -25,6 +25,6 @@ RSpec.shared_context 'with access control in a service' do |*arguments|
 
   # Removes a member of a role by hand.
   def remove_member(role, user)
-    @access.root.modify_entry(@access.role_dn(role), [[:delete, 'member', [@access.user_dn(user)]]])
+    @access.root.directory.modify_entry(@access.role_dn(role), [[:delete, 'member', [@access.user_dn(user)]]])
   end
 end

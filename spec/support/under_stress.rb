@@ -59,14 +59,14 @@ class UnderStress
   end
 
   def entries
-    store = @store ||= Simpkv::Store.open('ldap', @options)
+    entries = (@store ||= Simpkv::Store.open('ldap', @options)).directory
     base = @options['base_dn']
     dn = "ou=ä,#{base}"
-    [store.add_entry(dn, 'objectClass' => %w[top organizationalUnit], 'ou' => ['ä'], 'l' => ['x' * 300]),
-     store.modify_entry(dn, [[:replace, 'l', %w[a ö]], [:add, 'description', ['b']]]),
-     store.modify_entry(dn, [[:delete, 'l', ['c']]]), store.read_entry(dn, %w[l description]),
-     store.entries(base, %w[ou]), raised { store.read_entry("ou=n,#{base}", []) },
-     store.set_entry_password(dn, 'hush'), store.password?(dn, 'hush'), store.delete_entry(dn)]
+    [entries.add_entry(dn, 'objectClass' => %w[top organizationalUnit], 'ou' => ['ä'], 'l' => ['x' * 300]),
+     entries.modify_entry(dn, [[:replace, 'l', %w[a ö]], [:add, 'description', ['b']]]),
+     entries.modify_entry(dn, [[:delete, 'l', ['c']]]), entries.read_entry(dn, %w[l description]),
+     entries.entries(base, %w[ou]), raised { entries.read_entry("ou=n,#{base}", []) },
+     entries.set_entry_password(dn, 'hush'), entries.password?(dn, 'hush'), entries.delete_entry(dn)]
   end
 
   def rules

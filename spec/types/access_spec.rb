@@ -253,7 +253,7 @@ require_relative 'puppet_resource'
         simpkv_key { 'pw/two': value => Sensitive('pl4nted two'), backend => 'vault', global => true }
       PUPPET
       as('one', file) do |store|
-        accepted = %w[one two].map { |name| store.password?(user_dn(name), "pl4nted #{name}") }
+        accepted = %w[one two].map { |name| store.directory.password?(user_dn(name), "pl4nted #{name}") }
         expect(accepted).to eq([true, true])
       end
     end

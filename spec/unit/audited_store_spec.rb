@@ -148,7 +148,7 @@ RSpec.describe Simpkv::AuditedStore do
     expect { audited.put(nil, document(1)) }.to raise_error(TypeError)
     expect { audited.put_many({ 5 => document(1) }) }.to raise_error(TypeError)
     failing = Object.new
-    failing.define_singleton_method(:delete) { |_key| raise Simpkv::DeniedError, 'no' }
+    failing.define_singleton_method(:delete) { |_key, **| raise Simpkv::DeniedError, 'no' }
     expect { over(failing).delete('globals/a') }.to raise_error(Simpkv::DeniedError)
     expect(lines.map { |line| line.values_at('key', 'outcome', 'error') })
       .to eq([%w[folder error IsFolderError], ['', 'error', 'TypeError'], ['', 'error', 'TypeError'],
@@ -158,7 +158,7 @@ RSpec.describe Simpkv::AuditedStore do
   it 'writes a line for an operation that was interrupted' do
     below = Object.new
     reached = Queue.new
-    below.define_singleton_method(:delete) { |_key| reached.push(true) && sleep }
+    below.define_singleton_method(:delete) { |_key, **| reached.push(true) && sleep }
     %i[raise kill].each do |interrupt|
       thread = Thread.new { over(below).delete('globals/a') }
       thread.report_on_exception = false
@@ -176,7 +176,7 @@ RSpec.describe Simpkv::AuditedStore do
   it 'writes a line for each operation, whenever a thread is interrupted', needs: :mri do
     begun = 0
     below = Object.new
-    below.define_singleton_method(:delete) { |_key| (begun += 1).positive? }
+    below.define_singleton_method(:delete) { |_key, **| (begun += 1).positive? }
     store = over(below)
     over = false
     deletions = proc { 100.times { store.delete('globals/a') } }
@@ -340,16 +340,16 @@ RSpec.describe Simpkv::AuditedStore do
 
     it 'names the key, and no DN (it named nothing)' do
       Dir.mkdir(audit_file)
-      [[:delete, 'globals/a', 'globals/a'], [:delete_entry, 'dc=simp', nil]].each do |method, path, key|
-        expect { audited.public_send(method, path) }
-          .to raise_error(Simpkv::AuditError) { |error| expect(error.key).to eq(key) }
+      [[-> { audited.delete('globals/a') }, 'globals/a'],
+       [-> { audited.directory.delete_entry('dc=simp') }, nil]].each do |call, key|
+        expect(&call).to raise_error(Simpkv::AuditError) { |error| expect(error.key).to eq(key) }
       end
     end
 
     it 'says that an operation was done, if its line cannot be written all the same' do
       below = Object.new
       file = audit_file
-      below.define_singleton_method(:delete) do |_key|
+      below.define_singleton_method(:delete) do |_key, **|
         File.delete(file)
         Dir.mkdir(file)
         true
@@ -365,17 +365,6 @@ RSpec.describe Simpkv::AuditedStore do
     3.times { |n| audited.put('globals/a', document(n)) }
     expect(warnings)
       .to contain_exactly("cannot open the audit log '#{audit_file}': Is a directory: lines of the audit log are lost")
-  end
-
-  it 'warns once for all calls, each of which has a deadline of its own' do
-    Dir.mkdir(audit_file)
-    below = Struct.new(:deadline) do
-      define_method(:within) { |deadline| self.class.new(deadline) }
-      define_method(:delete) { |_key| true }
-    end
-    audited = over(below.new)
-    3.times { audited.within(Simpkv::Deadline.new).delete('globals/a') }
-    expect(warnings.length).to eq(1)
   end
 
   it 'says once how many lines are lost, although several threads write when the log is there again' do

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv'
+require 'tmpdir'
 
 RSpec.describe Simpkv::Deadline do
   it 'gives an operation the time that the earlier ones of its call have left' do
@@ -18,22 +19,24 @@ RSpec.describe Simpkv::Deadline do
       Simpkv::Store.open('ldap', 'ldap_uri' => 'ldapi://%2Fnonexistent', 'id' => 'x', 'operation_timeout_seconds' => 5)
     end
 
+    calls = { get: [], describe: [], exist?: [], kind: [], stat: [], put: ['{}'], delete: [] }
+
     it 'ends the operations of its call, through all layers, and no others' do
-      store = directory
-      layer = Simpkv::Layer.new(Simpkv::Layer.new(store))
-      [store, layer].each do |each|
-        bounded = each.within(passed)
-        expect { bounded.get('globals/k') }.to raise_error(Simpkv::TimeoutError)
-        expect { bounded.put('globals/k', '{}') }.to raise_error(Simpkv::TimeoutError)
-        expect { each.get('globals/k') }.to raise_error(Simpkv::UnavailableError)
+      [directory, Simpkv::Layer.new(directory), Simpkv::VersionedStore.new(directory, history: 1)].each do |store|
+        calls.each do |name, more|
+          call = ->(**options) { store.public_send(name, 'globals/k', *more, **options) }
+          expect { call.call(deadline: passed) }.to raise_error(Simpkv::TimeoutError)
+          expect(&call).to raise_error(Simpkv::UnavailableError)
+        end
       end
     end
 
     it 'does not concern a store in files, which waits for each lock by itself' do
       Dir.mktmpdir do |root|
         store = Simpkv::Store.open('file', 'root_path' => root)
-        layer = Simpkv::Layer.new(store)
-        expect([store.within(passed), layer.within(passed)]).to eq([store, layer])
+        store.put('globals/k', '{}')
+        results = calls.map { |name, more| store.public_send(name, 'globals/k', *more, deadline: passed) }
+        expect(results).to match(['{}', '{}', true, :key, include('kind' => 'key'), false, true])
       end
     end
   end

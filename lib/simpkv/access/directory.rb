@@ -50,6 +50,7 @@ module Simpkv
       # @param options [Hash{String => Object}] of `access`
       def initialize(store, settings, names, options)
         @store = store
+        @entries = store.directory
         @settings = settings
         @names = names
         @options = options
@@ -58,7 +59,7 @@ module Simpkv
       # @return [String] `389ds` or `openldap`
       def server
         @server ||= begin
-          root = @store.read_entry('', %w[vendorName vendorVersion])
+          root = @entries.read_entry('', %w[vendorName vendorVersion])
           root.values.flatten.any? { |text| text.start_with?('389') } ? '389ds' : 'openldap'
         end
       end
@@ -96,7 +97,7 @@ module Simpkv
       # @return [String] of the base entry
       def unique_id
         attribute = UNIQUE_ID.fetch(server)
-        values(@store.read_entry(@settings['base_dn'], [attribute]), attribute).first ||
+        values(@entries.read_entry(@settings['base_dn'], [attribute]), attribute).first ||
           raise(DeniedError, "the identity may not read '#{attribute}' of '#{@settings['base_dn']}'")
       end
 
@@ -105,7 +106,7 @@ module Simpkv
       def create(section, name, uid)
         dn = @names.dn(section, name)
         attributes = section == 'users' ? user(name) : role(name, dn)
-        @store.add_entry(dn, attributes.merge('description' => ["#{Names::UID}#{uid}"])) || uid?(section, name, uid)
+        @entries.add_entry(dn, attributes.merge('description' => ["#{Names::UID}#{uid}"])) || uid?(section, name, uid)
       end
 
       # Deletes the entry of a user or role, if it has this UUID.
@@ -116,13 +117,13 @@ module Simpkv
         return true unless found
         return false unless found.uid == uid
 
-        @store.delete_entry(@names.dn(section, name))
+        @entries.delete_entry(@names.dn(section, name))
         true
       end
 
       # @return [void]
       def set_password(name, password)
-        @store.set_entry_password(@names.user(name), password)
+        @entries.set_entry_password(@names.user(name), password)
       end
 
       # Adds members to a role, and removes members from it.
@@ -135,7 +136,7 @@ module Simpkv
         delete = Names.beyond(present, Names.beyond(present, change[:delete]))
         add = Names.beyond(change[:add], present)
         changes = [[:delete, 'member', delete], [:add, 'member', add]].reject { |*, list| list.empty? }
-        return if changes.empty? || @store.modify_entry(@names.role(name), changes)
+        return if changes.empty? || @entries.modify_entry(@names.role(name), changes)
 
         raise ConflictError, "another client has changed the members of '#{@names.role(name)}'"
       end
@@ -152,7 +153,7 @@ module Simpkv
 
       # @return [Plan::Entry, nil]
       def entry(section, name)
-        attributes = @store.read_entry(@names.dn(section, name), ['description', 'member', VERSION.fetch(server)])
+        attributes = @entries.read_entry(@names.dn(section, name), ['description', 'member', VERSION.fetch(server)])
         to_entry(attributes)
       rescue NotFoundError
         nil
@@ -187,7 +188,7 @@ module Simpkv
       end
 
       def entry_at?(dn)
-        @store.read_entry(dn, %w[1.1]) && true
+        @entries.read_entry(dn, %w[1.1]) && true
       rescue NotFoundError
         false
       end
@@ -215,7 +216,7 @@ module Simpkv
 
       # @return [Hash{String => Plan::Entry}] all entries by DN
       def entries(section, folder)
-        found = @store.entries(folder, ['description', 'member', VERSION.fetch(server)])
+        found = @entries.entries(folder, ['description', 'member', VERSION.fetch(server)])
         found.transform_values { |attributes| to_entry(attributes) }
       rescue NotFoundError => e
         raise NotFoundError, "#{e.message}: the option '#{section}_dn' of 'access' must name an entry that exists",
@@ -239,7 +240,7 @@ module Simpkv
       end
 
       def accepted?(name, entry, password)
-        entry.nil? || @store.password?(@names.user(name), password)
+        entry.nil? || @entries.password?(@names.user(name), password)
       end
     end
   end

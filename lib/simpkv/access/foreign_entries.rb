@@ -80,7 +80,7 @@ module Simpkv
       # @return [Boolean] true if nothing has been stored yet: the identity sees the base entry, and none below it
       # @raise [DeniedError] the identity does not see enough to know
       def missing?
-        @store.read_entry(@place['base_dn'], %w[1.1]) if LdapAccess.base(@store) == :visible
+        @store.directory.read_entry(@place['base_dn'], %w[1.1]) if LdapAccess.base(@store) == :visible
         raise DeniedError, "the identity sees no entry of '#{@place['base_dn']}'"
       rescue NotFoundError
         true

@@ -71,15 +71,16 @@ module Simpkv
       def stranger(key)
         name = "simpkv-probe-#{SecureRandom.hex(8)}"
         password = Passwords.random
-        @store.add_entry(@names.user(name), 'objectClass' => %w[top account simpleSecurityObject], 'uid' => [name],
-                                            'userPassword' => [password])
+        @store.directory.add_entry(@names.user(name),
+                                   'objectClass' => %w[top account simpleSecurityObject], 'uid' => [name],
+                                   'userPassword' => [password])
         Tempfile.create('simpkv') do |file|
           file.write(password)
           file.close
           [*leak('a user without roles', identity(@names.user(name), file.path), key)]
         end
       ensure
-        @store.delete_entry(@names.user(name))
+        @store.directory.delete_entry(@names.user(name))
       end
 
       # @return [Boolean] see {VlvFeature.offered?}
@@ -145,9 +146,10 @@ module Simpkv
       def adds_foreign?(store, key)
         name = "simpkv-probe-#{SecureRandom.hex(8)}"
         dn = "ou=#{name},#{LdapAccess.folder_dn(@settings, File.dirname(key))}"
-        store.add_entry(dn, 'objectClass' => ['organizationalUnit'], 'ou' => [name], 'description' => ['a probe'])
+        store.directory.add_entry(dn, 'objectClass' => ['organizationalUnit'], 'ou' => [name],
+                                      'description' => ['a probe'])
       ensure
-        @store.delete_entry(dn)
+        @store.directory.delete_entry(dn)
       end
 
       # @return [Array<String>]

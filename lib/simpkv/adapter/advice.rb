@@ -60,9 +60,10 @@ module Simpkv
         return [] unless backend.native? && @left.positive?
 
         @left -= 1
-        store = backend.store.within(Deadline.new(SECONDS * 1000))
+        deadline = Deadline.new(SECONDS * 1000)
         Timeout.timeout(SECONDS) do
-          [similar(store, Config.prefix(options), key), elsewhere(store, key, options)].compact
+          [similar(backend.store, Config.prefix(options), key, deadline),
+           elsewhere(backend.store, key, options, deadline)].compact
         end
       rescue StandardError
         @left = 0
@@ -70,10 +71,10 @@ module Simpkv
       end
 
       # Looks in the folder of the name, and if that is missing, for the folder in the one above it.
-      def similar(store, root, key)
+      def similar(store, root, key, deadline)
         *folders, name = key.split('/').reject(&:empty?)
         until name.nil? || root == 'environments'
-          listed = ChosenDocuments.none(store, [root, *folders].join('/'), required: false)
+          listed = ChosenDocuments.none(store, [root, *folders].join('/'), required: false, deadline: deadline)
           names = listed[:keys].keys + listed[:folders]
           return sentence([*folders, name].join('/'), listed[:keys].key?(name), names) if names.any? || folders.empty?
 
@@ -96,10 +97,10 @@ module Simpkv
       end
 
       # Looks among the global keys, or if the call is for these, in the environment.
-      def elsewhere(store, key, options)
+      def elsewhere(store, key, options, deadline)
         global = options['global']
         folder = Config.prefix(options.merge('global' => !global))
-        return if folder == 'environments' || !store.exist?(Native.key_join(folder, key))
+        return if folder == 'environments' || !store.exist?(Native.key_join(folder, key), deadline: deadline)
         return "The environment '#{options['environment']}' has this name: remove 'global'" if global
 
         "The global keys have this name: set 'global' to true"

@@ -77,11 +77,11 @@ module Simpkv
         raise PluginError, ConfiguredBackend.unusable(name, e.message)
       end
 
-      # @return [Store, Object] for a third-party plugin a {PluginBackend}
+      # @return [Store, Object] for a third-party plugin a {PluginStore}
       def store_of(plugin)
         return plugin.simpkv_store if plugin.respond_to?(:simpkv_store)
 
-        PluginBackend.new(plugin)
+        PluginStore.new(plugin)
       end
 
       # Any result other than a failure counts as success.

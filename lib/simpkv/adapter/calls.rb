@@ -24,7 +24,8 @@ module Simpkv
         [:tree, 'tree', 'keydir', false, :collection, nil]
       ].to_h { |row| [row.first, Operation.new(*row).freeze] }.freeze
 
-      # The operations whose calls of a directory share the time of one. Of the others, each round trip has that time.
+      # The operations whose calls of a directory share the time of one: the second argument of their methods is the
+      # deadline. Of the others, each round trip has that time.
       BOUNDED = %i[compare_and_put create current delete exists find get put].freeze
 
       # Options of calls, a copy; the merged options; and the {DirectGet} with them, false if there is none, nil if that
@@ -80,7 +81,7 @@ module Simpkv
       # Performs an operation on the chosen backend.
       #
       # @param name [Symbol] of the method
-      # @param arguments [Array] those of the method, without the backend
+      # @param arguments [Array] those of the method, without the backend and the deadline
       # @param options [Hash] merged options
       # @param dry [Boolean] whether to check the arguments of a write and write nothing
       # @return [Object]
@@ -88,9 +89,8 @@ module Simpkv
       # @raise [ConfigError]
       def perform(name, *arguments, options, dry: false)
         backend = nil
-        deadline = Deadline.new if BOUNDED.include?(name)
+        arguments.unshift(Deadline.new) if BOUNDED.include?(name) && !dry
         backend = @backends.for(options)
-        backend = backend.within(deadline) if deadline
         (dry ? @dry_run : @performers[name]).public_send(name, backend, *arguments)
       rescue ConfigError
         raise

@@ -14,7 +14,7 @@ module Simpkv
       # @return [Object] the plugin
       attr_reader :plugin
 
-      # @return [Store, Layer, PluginBackend]
+      # @return [Store, Layer, PluginStore]
       attr_reader :store
 
       # @param plugin [Object] a configured one
@@ -28,13 +28,6 @@ module Simpkv
         @title = "simpkv #{name} Error:"
         @native = plugin.respond_to?(:simpkv_store)
         @store = store
-      end
-
-      # @param deadline [Deadline] of a call
-      # @return [ConfiguredBackend] this backend for that call
-      def within(deadline)
-        store = @store.within(deadline)
-        store.equal?(@store) ? self : self.class.new(@plugin, store, @name, @options)
       end
 
       # @return [Object] the option of the call, or its default

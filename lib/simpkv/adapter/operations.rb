@@ -2,8 +2,8 @@
 
 module Simpkv
   class Adapter
-    # The operations on keys. Each takes the backend of the call ({ConfiguredBackend}) and its arguments, and
-    # raises Error.
+    # The operations on keys. Each takes the backend of the call ({ConfiguredBackend}), its {Deadline} if it is one of
+    # {Calls::BOUNDED}, and its arguments, and raises Error.
     class Operations
       # @param documents [Documents]
       def initialize(documents)
@@ -12,8 +12,8 @@ module Simpkv
 
       # @return [Hash] `{ value:, metadata: }` of the version that the options name
       # @raise [NotFoundError] also if the key has expired, or lacks the version
-      def get(backend, key)
-        chosen_version(backend, key, backend.store.get(backend.path_of_key(key)))
+      def get(backend, deadline, key)
+        chosen_version(backend, key, backend.store.get(backend.path_of_key(key), deadline: deadline))
       end
 
       # @param document [String]
@@ -26,8 +26,8 @@ module Simpkv
       end
 
       # @return [Hash, false] as {#get}; false for a missing key
-      def find(backend, key)
-        document = backend.store.get(backend.path_of_key(key), required: false)
+      def find(backend, deadline, key)
+        document = backend.store.get(backend.path_of_key(key), required: false, deadline: deadline)
         document ? chosen_version(backend, key, document) : false
       rescue NotFoundError
         false
@@ -35,8 +35,8 @@ module Simpkv
 
       # @return [Hash, false] `{ value:, metadata: }`; false for a missing or expired key, whatever the options for
       #   readers
-      def current(backend, key)
-        document = backend.store.get(backend.path_of_key(key), stored: true, required: false)
+      def current(backend, deadline, key)
+        document = backend.store.get(backend.path_of_key(key), stored: true, required: false, deadline: deadline)
         (document && @documents.current(document)) || false
       end
 
@@ -44,28 +44,28 @@ module Simpkv
       # name.
       #
       # @return [Boolean] whether there is a key or a folder of that name
-      def exists(backend, key)
+      def exists(backend, deadline, key)
         path = backend.path(key)
-        return exists_there?(backend, key, path) if !backend.native? || Config.root?(path)
+        return exists_there?(backend, deadline, key, path) if !backend.native? || Config.root?(path)
 
-        document = backend.store.get(path, required: false)
+        document = backend.store.get(path, required: false, deadline: deadline)
         !document.nil? && shown?(backend, key, document)
       rescue IsFolderError
         true
       rescue Error
-        backend.store.exist?(path)
+        backend.store.exist?(path, deadline: deadline)
       end
 
       # @return [true]
-      def put(backend, key, value, metadata)
+      def put(backend, deadline, key, value, metadata)
         document = @documents.encode(value, metadata, backend.flag('rich_data'))
-        backend.writer.put(backend.path_of_key(key), document)
+        backend.writer.put(backend.path_of_key(key), document, deadline: deadline)
         true
       end
 
       # @return [true] also for a missing key
-      def delete(backend, key)
-        backend.store.delete(backend.path_of_key(key))
+      def delete(backend, deadline, key)
+        backend.store.delete(backend.path_of_key(key), deadline: deadline)
         true
       end
 
@@ -79,33 +79,34 @@ module Simpkv
       # get the stored entry.
       #
       # @return [Hash] `{ value:, metadata: }`
-      def create(backend, key, value, metadata)
+      def create(backend, deadline, key, value, metadata)
         path = backend.path_of_key(key)
         document = @documents.encode(value, metadata, backend.flag('rich_data'))
-        @documents.decode(repeatedly { put_or_read(backend.versioned, path, document) })
+        @documents.decode(repeatedly { put_or_read(backend.versioned, deadline, path, document) })
       end
 
       # Stores a key if its value is the expected one. A Sensitive is equal to the value that it wraps.
       #
       # @param expected [Object] nil for a key that is missing or has expired
       # @return [Boolean] whether it was stored
-      def compare_and_put(backend, key, expected, value, metadata)
+      def compare_and_put(backend, deadline, key, expected, value, metadata)
         path = backend.path_of_key(key)
         expected = @documents.expectations(expected, backend.flag('rich_data'))
         document = @documents.encode(value, metadata, backend.flag('rich_data'))
         repeatedly do
-          stored = backend.store.get(path, latest: true, required: false)
+          stored = backend.store.get(path, latest: true, required: false, deadline: deadline)
           entry = stored && @documents.current(stored)
           unless entry
-            new = expected.empty?
-            next [new ? put_if?(backend.versioned, path, document, condition: :absent) : refuse(backend, path)]
+            next [refuse(backend, path)] unless expected.empty?
+
+            next [put_if?(backend.versioned, path, document, condition: :absent, deadline: deadline)]
           end
 
           value = @documents.bare(entry[:value])
           next [refuse(backend, path)] unless expected.any? { |each| each.eql?(value) }
 
           # After a conflict, perhaps only the metadata have changed.
-          [true] if put_if?(backend.writer, path, document, condition: :expect, expect: stored)
+          [true] if put_if?(backend.writer, path, document, condition: :expect, expect: stored, deadline: deadline)
         end.first
       end
 
@@ -150,10 +151,10 @@ module Simpkv
       end
 
       # As {#exists}, for a backend that tells less of a name when it reads it.
-      def exists_there?(backend, key, path)
-        return false unless backend.store.exist?(path)
+      def exists_there?(backend, deadline, key, path)
+        return false unless backend.store.exist?(path, deadline: deadline)
 
-        document = backend.store.get(path, required: false) unless Config.root?(path)
+        document = backend.store.get(path, required: false, deadline: deadline) unless Config.root?(path)
         document.nil? || shown?(backend, key, document)
       end
 
@@ -161,23 +162,23 @@ module Simpkv
       #
       # @return [String, nil] the stored document; nil if another process has deleted it, or replaced it by an expired
       #   one
-      def put_or_read(store, path, document)
-        return document if put_if?(store, path, document, condition: :absent)
+      def put_or_read(store, deadline, path, document)
+        return document if put_if?(store, path, document, condition: :absent, deadline: deadline)
 
-        live_document(store, path)
+        live_document(store, deadline, path)
       rescue Error => e
         raise if e.is_a?(AuditError)
 
-        read_after_failure(store, path) || raise(e)
+        read_after_failure(store, deadline, path) || raise(e)
       end
 
-      def live_document(store, path)
-        document = store.get(path, latest: true, required: false)
+      def live_document(store, deadline, path)
+        document = store.get(path, latest: true, required: false, deadline: deadline)
         document unless document && Versions.expired?(document)
       end
 
-      def read_after_failure(store, path)
-        live_document(store, path)
+      def read_after_failure(store, deadline, path)
+        live_document(store, deadline, path)
       rescue Error
         nil
       end
@@ -185,8 +186,8 @@ module Simpkv
       # Writes that document, which other writers may write as well.
       #
       # @return [Boolean] whether the condition held
-      def put_if?(store, path, document, **condition)
-        store.put(path, document, non_unique: true, **condition)
+      def put_if?(store, path, document, **how)
+        store.put(path, document, non_unique: true, **how)
         true
       rescue ConditionError
         false

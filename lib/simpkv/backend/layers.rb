@@ -23,7 +23,7 @@ module Simpkv
       # @raise [InvalidError, DeniedError] the file of keys cannot be used
       def over(store, settings, raw: false, node: nil, warn: nil)
         store = encrypted(store, settings) if settings['encryption_keys'] && !raw
-        store = AuditedStore.new(store, settings, node: node, warn: warn) if settings['audit']
+        store = AuditedStore.new(store, Audit::Recorder.new(settings, node: node, warn: warn)) if settings['audit']
         store
       end
 

@@ -68,7 +68,7 @@ module Simpkv
     # @param store [Store]
     # @return [Boolean] whether the server offers virtual list views to anybody
     def self.offered?(store)
-      store.read_entry('', %w[supportedControl]).any? { |_, values| values.include?(FEATURE) }
+      store.directory.read_entry('', %w[supportedControl]).any? { |_, values| values.include?(FEATURE) }
     end
 
     # Tries to find out something about a key that the identity of a backend may not see. A client that may use these
@@ -108,7 +108,7 @@ module Simpkv
     # @return [Boolean] whether the identity may use the views of a server
     def usable?
       LdapAccess.uris(@settings).any? do |uri|
-        with_store(uri) { |store| visible?(store, DN) }
+        at(uri) { |directory| visible?(directory, DN) }
       rescue Error # it is not known of this server
         false
       end
@@ -121,7 +121,7 @@ module Simpkv
 
     # @return [Boolean] whether a server answers, if only with a refusal
     def answers?(uri)
-      with_store(uri) { |store| store.read_entry('', %w[1.1]) }
+      at(uri) { |directory| directory.read_entry('', %w[1.1]) }
       true
     rescue Error => e
       !e.is_a?(TransientError)
@@ -133,7 +133,7 @@ module Simpkv
     # @raise [ConflictError] another client has changed the rules meanwhile
     # @raise [DeniedError] the identity may not
     def delete(uri, rules)
-      change(uri) { |store| store.modify_entry(DN, [[:delete, 'aci', rules]]) }
+      change(uri) { |directory| directory.modify_entry(DN, [[:delete, 'aci', rules]]) }
     end
 
     # Puts deleted rules back.
@@ -141,26 +141,26 @@ module Simpkv
     # @return [void]
     # @raise (see #delete)
     def restore(uri, rules)
-      change(uri) do |store|
-        missing = rules - values(store)
-        missing.empty? || store.modify_entry(DN, [[:add, 'aci', missing]])
+      change(uri) do |directory|
+        missing = rules - values(directory)
+        missing.empty? || directory.modify_entry(DN, [[:add, 'aci', missing]])
       end
     end
 
     private
 
     def change(uri)
-      with_store(uri) { |store| yield(store) || raise(ConflictError, "another client has changed '#{DN}'") }
+      at(uri) { |directory| yield(directory) || raise(ConflictError, "another client has changed '#{DN}'") }
     rescue DeniedError => e
       raise DeniedError, "#{e.message}: let an administrator of the server do this", cause: nil
     end
 
     def server(uri)
-      with_store(uri) do |store|
-        open = values(store).select { |rule| FeatureRule.for_anybody?(rule) }
-        next Server.new(uri, :open, open, used_by(store)) if open.any? || !visible?(store, CONTAINER)
+      at(uri) do |directory|
+        open = values(directory).select { |rule| FeatureRule.for_anybody?(rule) }
+        next Server.new(uri, :open, open, used_by(directory)) if open.any? || !visible?(directory, CONTAINER)
 
-        Server.new(uri, doubt(store) || :closed, [], [])
+        Server.new(uri, doubt(directory) || :closed, [], [])
       end
     rescue NotFoundError, DeniedError
       # The feature's rules decide about this entry and about its use.
@@ -170,28 +170,29 @@ module Simpkv
     end
 
     # @return [String, nil] why the views may be for everybody, although no rule says so
-    def doubt(store)
-      rules = PLACES.flat_map { |dn| values(store, dn).map { |rule| [dn, rule] } }
+    def doubt(directory)
+      rules = PLACES.flat_map { |dn| values(directory, dn).map { |rule| [dn, rule] } }
       dn, rule = rules.find { |_, each| !FeatureRule.for_names?(each) }
       "the rule #{rule} of '#{dn}' may permit it to everybody" if rule
     end
 
     # @return [Array<String>]
     # @raise [NotFoundError, DeniedError] for the feature: the identity may not use it
-    def values(store, name = DN)
-      store.read_entry(name, %w[objectClass aci]).find { |each, _| each.casecmp?('aci') }&.last.to_a
+    def values(directory, name = DN)
+      directory.read_entry(name, %w[objectClass aci]).find { |each, _| each.casecmp?('aci') }&.last.to_a
     end
 
-    def visible?(store, name)
-      store.read_entry(name, %w[objectClass]) && true
+    def visible?(directory, name)
+      directory.read_entry(name, %w[objectClass]) && true
     rescue NotFoundError, DeniedError
       false
     end
 
     # @return [Array<String>] the indexes for such views, or where to look for clients without one
-    def used_by(store)
-      searches = store.entries(DATABASES, %w[1.1]).keys.flat_map { |name| below(store, name, 'vlvSearch').keys }
-      indexes = searches.map { |name| below(store, name, 'vlvIndex') }.reduce({}, :merge)
+    def used_by(directory)
+      databases = directory.entries(DATABASES, %w[1.1])
+      searches = databases.keys.flat_map { |name| below(directory, name, 'vlvSearch').keys }
+      indexes = searches.map { |name| below(directory, name, 'vlvIndex') }.reduce({}, :merge)
       return [NO_INDEX] if indexes.empty?
 
       indexes.map { |name, uses| "the index '#{name}' is for such views#{" (used #{uses} times)" if uses}" }
@@ -200,15 +201,15 @@ module Simpkv
     end
 
     # @return [Hash{String => String, nil}] the entries of a class right below one: their DNs and uses
-    def below(store, name, kind)
-      found = store.entries(name, %w[objectClass vlvUses]).select do |_, entry|
+    def below(directory, name, kind)
+      found = directory.entries(name, %w[objectClass vlvUses]).select do |_, entry|
         entry.fetch('objectClass', []).any? { |each| each.casecmp?(kind) }
       end
       found.transform_values { |entry| entry.fetch('vlvUses', []).first }
     end
 
-    def with_store(uri, &block)
-      LdapAccess.with_store(@settings, 'ldap_uri' => uri, 'write_uri' => uri, &block)
+    def at(uri)
+      LdapAccess.with_store(@settings, 'ldap_uri' => uri, 'write_uri' => uri) { |store| yield store.directory }
     end
   end
 end

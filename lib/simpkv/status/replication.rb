@@ -54,7 +54,7 @@ module Simpkv
 
         # An entry that the server hides has no attributes.
         def read(store, name, attributes)
-          store.read_entry(name, attributes)
+          store.directory.read_entry(name, attributes)
         rescue DeniedError, NotFoundError
           {}
         end

@@ -7,7 +7,7 @@ module Simpkv
     # @param folder [String]
     # @param how [Hash] as {Store#list}
     # @return [Hash] as {Store#list}, without documents
-    def self.none(store, folder, how)
+    def self.none(store, folder, **how)
       store.list(folder, **how, chosen: ->(_) { [] })
     end
 

@@ -3,7 +3,7 @@
 module Simpkv
   # One call of a function may make several calls of a directory: it looks for the base entry, reads, writes, and reads
   # again after a lost response. These share one `operation_timeout_seconds`, from the beginning of the first: see
-  # {Store#within}.
+  # {Store#get}.
   class Deadline
     # @param most_ms [Integer, nil] the time of all operations; nil for that of one operation
     def initialize(most_ms = nil)

@@ -71,27 +71,31 @@ module Simpkv
     # @return [String, nil] as {Store#describe}
     alias describe get
 
+    # @param how [Hash] the other keywords of {Store#put}. A document that this store can decrypt is replaced whatever
+    #   `keep_encrypted` says
     # @return [Boolean] as {Store#put}. Replaces a damaged document, without `condition`
     # @raise [DeniedError] the stored document is encrypted with a key that the file of keys lacks
     # @raise [Error] as {Store#put} and {#get}
-    def put(key, document, condition: :any, expect: nil, non_unique: false)
-      return put_any(key, document) if condition == :any && expect.nil?
-      return put_expected(key, document, expect) if condition == :expect && expect
+    def put(key, document, condition: :any, expect: nil, non_unique: false, **how)
+      return put_any(key, document, **how) if condition == :any && expect.nil?
+      return put_expected(key, document, expect, **how) if condition == :expect && expect
 
       form = form_of(key, document)
       # Two encrypted documents are never the same.
-      @below.put(key, form, condition: condition, expect: expect, non_unique: non_unique && form.equal?(document))
+      non_unique &&= form.equal?(document)
+      @below.put(key, form, condition: condition, expect: expect, non_unique: non_unique, **how)
     end
 
+    # @param how [Hash] the other keywords of {Store#put_many}, as of {#put}
     # @return [Hash{String => Boolean, Error}] as {Store#put_many}
     # @raise [TypeError, ArgumentError, InvalidError, DeniedError] nothing is stored
-    def put_many(documents, condition: :any, expect: nil)
+    def put_many(documents, condition: :any, expect: nil, **how)
       Batch.check(documents, condition, expect)
       forms, failed = forms_of(documents)
       written = case condition
-                when :any then put_any_of(documents, forms)
-                when :expect then put_expected_of(documents, forms, expect)
-                else @below.put_many(forms, condition: condition, expect: expect)
+                when :any then put_any_of(documents, forms, how)
+                when :expect then put_expected_of(documents, forms, expect, how)
+                else @below.put_many(forms, condition: condition, expect: expect, **how)
                 end
       documents.to_h { |key, _| [key, failed.fetch(key) { written.fetch(key) }] }
     end
@@ -105,34 +109,35 @@ module Simpkv
 
     # @return [Boolean] as {Store#delete}
     # @raise [Error] as {Store#delete}; with `expect` as {#get}
-    def delete(key, expect: nil)
-      return @below.delete(key) unless expect
+    def delete(key, expect: nil, deadline: nil)
+      return @below.delete(key, deadline: deadline) unless expect
 
       again("Delete of '#{key}' failed") do
-        raw = latest(key)
+        raw = latest(key, deadline)
         next false unless raw && decrypt(key, raw).b == expect.b
 
-        @below.delete(key, expect: raw) || CompareAndSwap.overtaken(key)
+        @below.delete(key, expect: raw, deadline: deadline) || CompareAndSwap.overtaken(key)
       end
     end
 
     # @return [Hash] as {Store#list}
     # @raise [InvalidError, DeniedError] the file of keys cannot be used
     # @raise [Error] as {Store#list}
-    def list(folder, required: true, partial: true, chosen: nil, &block)
+    def list(folder, required: true, partial: true, chosen: nil, deadline: nil, &block)
       how = { required: required, partial: partial }
-      return ChosenDocuments.read(self, folder, ChosenDocuments.none(@below, folder, how), chosen, &block) if chosen
+      return listing(:list, folder, block, **how) unless chosen
 
-      listing(folder, partial, block) { |options, each| @below.list(folder, **how, **options, &each) }
+      names = ChosenDocuments.none(@below, folder, **how, deadline: deadline)
+      ChosenDocuments.read(self, folder, names, chosen, &block)
     end
 
     # @return [Hash] as {Store#tree}
     # @raise [InvalidError, DeniedError] the file of keys cannot be used
     # @raise [Error] as {Store#tree}
     def tree(folder, values: true, required: true, &block)
-      return @below.tree(folder, values: false, required: required) unless values
+      return listing(:tree, folder, block, required: required) if values
 
-      listing(folder, true, block) { |options, each| @below.tree(folder, required: required, **options, &each) }
+      @below.tree(folder, values: false, required: required)
     end
 
     # @param raw [String] a document of the store below
@@ -212,13 +217,6 @@ module Simpkv
                .partition { |_, form| form.is_a?(String) }.map(&:to_h)
     end
 
-    # @return [Object, Error] the result of the block, or what it raised
-    def attempt
-      yield
-    rescue Error => e
-      e
-    end
-
     # @return [Boolean] whether the document is stored; false if the stored one is damaged
     # @raise [DeniedError] the file of keys lacks its key
     def stored?(key, raw, document)
@@ -227,32 +225,32 @@ module Simpkv
       false
     end
 
-    def put_any(key, document)
+    def put_any(key, document, **how)
       form = form_of(key, document)
-      raw = latest_for_put(key)
-      raw && stored?(key, raw, document) ? false : @below.put(key, form, keep_encrypted: false)
+      raw = latest_for_put(key, how[:deadline])
+      raw && stored?(key, raw, document) ? false : @below.put(key, form, **how, keep_encrypted: false)
     end
 
-    def latest(key)
-      @below.get(key, latest: true, required: false)
+    def latest(key, deadline = nil)
+      @below.get(key, latest: true, required: false, deadline: deadline)
     end
 
     # @return [String, nil] nil also if it may not be read, or there is a folder of that name: the store below decides
     #   whether the key may be written
-    def latest_for_put(key)
-      latest(key)
+    def latest_for_put(key, deadline)
+      latest(key, deadline)
     rescue DeniedError, IsFolderError
       nil
     end
 
-    def put_expected(key, document, expect)
+    def put_expected(key, document, expect, **how)
       form = form_of(key, document)
       again("Key write to '#{key}' failed") do
-        raw = latest(key) || raise(conflict(key, 'there is no such key'))
+        raw = latest(key, how[:deadline]) || raise(conflict(key, 'there is no such key'))
         now = decrypt(key, raw)
         raise conflict(key, 'the stored document is not the expected one') unless now.b == expect.b
 
-        Native.document_same?(now, document) ? false : put_in_place_of(raw, key, form)
+        Native.document_same?(now, document) ? false : put_in_place_of(raw, key, form, **how)
       end
     end
 
@@ -262,8 +260,8 @@ module Simpkv
     end
 
     # @return [Boolean]
-    def put_in_place_of(raw, key, form)
-      CompareAndSwap.attempt { @below.put(key, form, condition: :expect, expect: raw, keep_encrypted: false) }
+    def put_in_place_of(raw, key, form, **how)
+      CompareAndSwap.attempt { @below.put(key, form, **how, condition: :expect, expect: raw, keep_encrypted: false) }
     end
 
     def conflict(key, why)
@@ -271,11 +269,11 @@ module Simpkv
     end
 
     # @return [Hash{String => Boolean, Error}]
-    def put_any_of(documents, forms)
+    def put_any_of(documents, forms, how)
       raws = @below.get_many(forms.keys).select { |_, raw| raw.is_a?(String) }
       known = raws.to_h { |key, raw| [key, attempt { raw if stored?(key, raw, documents[key]) }] }.compact
       same, denied = known.partition { |_, raw| raw.is_a?(String) }.map(&:to_h)
-      written = @below.put_many(forms.reject { |key, _| known.key?(key) }, keep_encrypted: false)
+      written = @below.put_many(forms.reject { |key, _| known.key?(key) }, **how, keep_encrypted: false)
       written.merge(confirmed(same, documents), denied)
     end
 
@@ -289,11 +287,11 @@ module Simpkv
     end
 
     # The server that {Store#get_many} asks may lag behind, so that a put of its own decides on each conflict.
-    def put_expected_of(documents, forms, expect)
+    def put_expected_of(documents, forms, expect, how)
       raws = expected_raws(forms.keys, expect)
       certain = raws.merge(forms.keys.reject { |key| expect[key] }.to_h { |key| [key, nil] })
       outcomes = @below.put_many(forms.slice(*certain.keys).merge(unchanged(raws, documents, expect)),
-                                 condition: :expect, expect: certain, keep_encrypted: false)
+                                 **how, condition: :expect, expect: certain, keep_encrypted: false)
       again = forms.keys - certain.keys + raws.keys.select { |key| outcomes[key].is_a?(ConflictError) }
       outcomes.merge(each_put_expected(again, documents, expect))
     end
@@ -318,23 +316,28 @@ module Simpkv
     # Lists with the core, which decrypts documents while the server looks for more. Documents of plugins, and of names
     # that the block of {#initialize} may change, are decrypted here.
     #
-    # @yieldparam options [Hash{Symbol => Object}] for the store below
-    # @yieldparam each [Proc, nil] for the store below
+    # @param method [:list, :tree]
     # @return [Hash] as {Store#list}
-    def listing(folder, partial, block)
+    def listing(method, folder, block, **how)
       @keyring.kids
-      folder = Native.key_join(folder, '')
-      core = @below.is_a?(Store)
-      result = core ? yield({ cipher: cipher(folder) }, block) : yield({}, nil)
-      keys, rest = core ? [result[:keys], result[:encrypted] || {}] : [{}, result[:keys]]
-      failed = decrypt_rest(folder, rest, keys, block)
-      name, why = failed.min_by(&:first) unless partial
+      place = Native.key_join(folder, '')
+      result = listed(method, folder, cipher(place), block, **how)
+      failed = decrypt_rest(place, result[:encrypted] || {}, result[:keys], block)
+      name, why = failed.min_by(&:first) unless how.fetch(:partial, true)
       raise Error, "Key '#{name}': #{why}" if name
 
-      { keys: keys, folders: result[:folders], errors: result[:errors].merge(failed) }
+      result.slice(:keys, :folders).merge(errors: result[:errors].merge(failed))
     end
 
-    # @return [Array] for {Store#list}
+    # @return [Hash] as {Store#list_decrypted}
+    def listed(method, folder, cipher, block, **how)
+      return @below.public_send("#{method}_decrypted", folder, cipher, **how, &block) if @below.is_a?(Store)
+
+      result = @below.public_send(method, folder, **how)
+      result.merge(keys: {}, encrypted: result[:keys])
+    end
+
+    # @return [Array] for {Store#list_decrypted}
     def cipher(folder)
       [@keyring, @backend, @canonical.call(folder), folder.start_with?(*@encrypted_paths), @folds]
     end

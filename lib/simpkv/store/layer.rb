@@ -3,14 +3,14 @@
 require 'forwardable'
 
 module Simpkv
-  # A store above another one, with its methods. A layer defines those that it changes.
+  # A store above another one, with its methods and their parameters. A layer defines the methods that it changes. It
+  # names the keywords that concern it, and passes on the others.
   class Layer
     extend Forwardable
 
-    # The methods of a {Store}. A plugin's backend has those that are for keys and folders.
-    INTERFACE = %i[get describe get_many exist? kind stat list tree watch put put_many refuse_put delete
-                   deletetree create_folder delete_folder read_entry entries add_entry modify_entry extend_entry
-                   delete_entry set_entry_password password? close].freeze
+    # The methods of a {Store}, without those that pass by what a layer does to documents.
+    INTERFACE = %i[get describe get_many exist? kind stat list tree watch put put_many refuse_put delete deletetree
+                   create_folder delete_folder directory close].freeze
 
     def_delegators :@below, *INTERFACE
 
@@ -22,19 +22,18 @@ module Simpkv
       @below = below
     end
 
-    # @return [Layer] this layer, over {Store#within}
-    def within(deadline)
-      below = @below.within(deadline)
-      below.equal?(@below) ? self : dup.tap { |layer| layer.below = below }
-    end
-
     # @return [String] no values
     def inspect
       "#<#{self.class.name} #{@below.inspect}>"
     end
 
-    protected
+    private
 
-    attr_writer :below
+    # @return [Object, Error] the result of the block, or what it raised
+    def attempt
+      yield
+    rescue Error => e
+      e
+    end
   end
 end

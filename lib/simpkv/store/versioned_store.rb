@@ -37,27 +37,29 @@ module Simpkv
     # @param condition [:any, :absent, :expect] as {Store#put}; `:absent` also replaces an expired document
     # @param expect [String, nil] the document, byte for byte, that must be stored now, with its times and history
     # @param non_unique [Boolean] as {Store#put}
+    # @param how [Hash] the other keywords of {Store#put}
     # @return [Boolean] whether something was written
     # @raise [ExistsError, ConflictError] the condition does not hold; with `:any`, others keep changing the key
     # @raise [InvalidError, UnencodableError, MalformedError] as {Versions.successor}
     # @raise [Error] as {Store#put}
-    def put(key, document, condition: :any, expect: nil, non_unique: false)
+    def put(key, document, condition: :any, expect: nil, non_unique: false, **how)
       case condition
-      when :any then put_any(key, document)
-      when :absent then put_absent(key, document, non_unique)
-      else put_in_place_of(key, document, expect, non_unique)
+      when :any then put_any(key, document, **how)
+      when :absent then put_absent(key, document, non_unique: non_unique, **how)
+      else put_in_place_of(key, document, expect, non_unique: non_unique, **how)
       end
     end
 
+    # @param how [Hash] the other keywords of {Store#put_many}
     # @return [Hash{String => Boolean, Error}] as {Store#put_many}
     # @raise [TypeError, ArgumentError, InvalidError, UnencodableError, MalformedError] nothing is stored
-    def put_many(documents, condition: :any, expect: nil)
+    def put_many(documents, condition: :any, expect: nil, **how)
       Batch.check(documents, condition, expect)
-      return put_any_of(documents) if condition == :any
-      return put_absent_of(documents) if condition == :absent
+      return put_any_of(documents, how) if condition == :any
+      return put_absent_of(documents, how) if condition == :absent
 
       forms = documents.to_h { |key, document| [key, form(document, expect[key]) || expect[key]] }
-      @below.put_many(forms, condition: :expect, expect: expect)
+      @below.put_many(forms, condition: :expect, expect: expect, **how)
     end
 
     # @return [String] no values
@@ -77,61 +79,61 @@ module Simpkv
       Versions.successor(document, stored, history: @history && [@history, 1].max, expires_after: @expires_after)
     end
 
-    def put_any(key, document)
+    def put_any(key, document, deadline: nil, **how)
       CompareAndSwap.repeat("Key write to '#{key}' failed: others keep changing it") do
-        stored = latest(key) { return @below.put(key, form(document, nil)) }
+        stored = latest(key, deadline) { return @below.put(key, form(document, nil), deadline: deadline, **how) }
         form = form(document, stored)
-        form ? CompareAndSwap.attempt { put_if(key, form, stored) } : false
+        form ? CompareAndSwap.attempt { put_if(key, form, stored, deadline: deadline, **how) } : false
       end
     end
 
     # @return [String, nil, Object] the stored document; the result of the block if it cannot be read, or a folder has
     #   the name: the store below decides whether the key may be written
-    def latest(key)
-      @below.get(key, latest: true, required: false)
+    def latest(key, deadline)
+      @below.get(key, latest: true, required: false, deadline: deadline)
     rescue MalformedError, DeniedError, IsFolderError
       yield
     end
 
     # @return [Boolean]
     # @raise [ConditionError] another document is stored now
-    def put_if(key, form, stored)
-      stored ? @below.put(key, form, condition: :expect, expect: stored) : @below.put(key, form, condition: :absent)
+    def put_if(key, form, stored, **how)
+      condition = stored ? { condition: :expect, expect: stored } : { condition: :absent }
+      @below.put(key, form, **condition, **how)
     end
 
-    def put_absent(key, document, non_unique)
-      @below.put(key, form(document, nil), condition: :absent, non_unique: non_unique)
+    def put_absent(key, document, deadline: nil, **how)
+      @below.put(key, form(document, nil), condition: :absent, deadline: deadline, **how)
     rescue ExistsError
-      stored = @below.get(key, latest: true, required: false)
+      stored = @below.get(key, latest: true, required: false, deadline: deadline)
       raise unless stored && Versions.expired?(stored)
 
-      put_in_place_of_expired(key, document, stored, non_unique)
+      put_in_place_of_expired(key, document, stored, deadline: deadline, **how)
     end
 
     # Another client may replace the expired document first.
-    def put_in_place_of_expired(key, document, stored, non_unique)
-      form = form_for_expired(document, stored)
-      @below.put(key, form, condition: :expect, expect: stored, non_unique: non_unique)
+    def put_in_place_of_expired(key, document, stored, **how)
+      @below.put(key, form_for_expired(document, stored), condition: :expect, expect: stored, **how)
     rescue ConflictError
       raise ExistsError, "Key write to '#{key}' failed: another client has replaced its expired value", cause: nil
     end
 
     # A put of the stored document writes nothing.
-    def put_in_place_of(key, document, expect, non_unique)
+    def put_in_place_of(key, document, expect, **how)
       form = expect ? form(document, expect) || expect : document
-      @below.put(key, form, condition: :expect, expect: expect, non_unique: non_unique)
+      @below.put(key, form, condition: :expect, expect: expect, **how)
     end
 
     # {Store#get_many} may have asked a server that lags behind: a put of its own decides on each conflict.
-    def put_any_of(documents)
+    def put_any_of(documents, how)
       stored, failed = stored_documents(documents.keys)
       # A put of the stored document writes nothing, and asks the server that decides.
       forms = stored.to_h { |key, old| [key, form(documents[key], old) || old] }
-      outcomes = @below.put_many(forms, condition: :expect, expect: stored)
+      outcomes = @below.put_many(forms, condition: :expect, expect: stored, **how)
       documents.to_h do |key, document|
         outcome = failed.fetch(key) { outcomes[key] }
         again = outcome.is_a?(Error) && !outcome.is_a?(TransientError)
-        [key, again ? single { put_any(key, document) } : outcome]
+        [key, again ? attempt { put_any(key, document, **how) } : outcome]
       end
     end
 
@@ -143,18 +145,12 @@ module Simpkv
       results.partition { |_, result| !result.is_a?(Error) }.map(&:to_h)
     end
 
-    def put_absent_of(documents)
-      outcomes = @below.put_many(documents.transform_values { |document| form(document, nil) }, condition: :absent)
+    def put_absent_of(documents, how)
+      forms = documents.transform_values { |document| form(document, nil) }
+      outcomes = @below.put_many(forms, condition: :absent, **how)
       outcomes.each do |key, outcome|
-        outcomes[key] = single { put_absent(key, documents[key], false) } if outcome.is_a?(ExistsError)
+        outcomes[key] = attempt { put_absent(key, documents[key], **how) } if outcome.is_a?(ExistsError)
       end
-    end
-
-    # @return [Object, Error]
-    def single
-      yield
-    rescue Error => e
-      e
     end
   end
 end

@@ -71,7 +71,7 @@ module Simpkv
       # @param grants [Array<Grant>]
       # @yieldparam rule [String] without a block, all rules count
       # @yieldreturn [Boolean] whether to add or delete this rule
-      # @return [Array<Array(Symbol, String, Array<String>)>] for {Store#modify_entry}; none if nothing differs
+      # @return [Array<Array(Symbol, String, Array<String>)>] for `modify_entry`; none if nothing differs
       def changes(values, grants, &concerned)
         delete = ours(values) - rules(grants)
         delete = delete.select(&concerned) if concerned

@@ -106,7 +106,7 @@ module Simpkv
       # @param grants [Array<Grant>]
       # @yieldparam rule [String] without a block, and if simpkv's rules are in another order, all rules count
       # @yieldreturn [Boolean] whether to add or delete this rule
-      # @return [Array<Array(Symbol, String, Array<String>)>] for {Store#modify_entry}; none if nothing differs
+      # @return [Array<Array(Symbol, String, Array<String>)>] for `modify_entry`; none if nothing differs
       def changes(values, grants, &concerned)
         values = in_order(values)
         wanted = rules(grants)

@@ -70,8 +70,9 @@ module Simpkv
 
         # @return [Array(Array<String>, Array<String>)] the definitions of attributes and of object classes
         def definitions(store)
-          place = values(store.read_entry('', %w[subschemaSubentry]), 'subschemaSubentry').first || 'cn=schema'
-          entry = store.read_entry(place, DEFINITIONS)
+          directory = store.directory
+          place = values(directory.read_entry('', %w[subschemaSubentry]), 'subschemaSubentry').first || 'cn=schema'
+          entry = directory.read_entry(place, DEFINITIONS)
           found = DEFINITIONS.map { |name| values(entry, name) }
           raise DeniedError, "the server does not show its schema in '#{place}'" if found.any?(&:empty?)
 

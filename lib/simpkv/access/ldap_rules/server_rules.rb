@@ -37,7 +37,7 @@ module Simpkv
       # @param printed [Array<String>] the rules that an administrator was asked to apply
       # @yieldparam rule [String] without a block, and if an administrator changes the rules, all count
       # @yieldreturn [Boolean] whether to add or delete this rule
-      # @return [Hash] `add`, `delete`: rules; `changes`: those of {Store#modify_entry}; `additions`: those that delete
+      # @return [Hash] `add`, `delete`: rules; `changes`: those of `modify_entry`; `additions`: those that delete
       #   nothing, or nil if there is no such step; `ldif`: the changes for an administrator; `by_hand`: whether the
       #   identity may not read `cn=config`; `rules`: all of them; `warnings`, each with its role, or nil for all
       # @raise [Error]
@@ -100,7 +100,7 @@ module Simpkv
       #
       # @return [Boolean]
       def sorts?
-        @sorts = @store.read_entry('', %w[supportedControl]).values.flatten.include?(SORTING) if @sorts.nil?
+        @sorts = @store.directory.read_entry('', %w[supportedControl]).values.flatten.include?(SORTING) if @sorts.nil?
         @sorts
       end
 
@@ -167,7 +167,7 @@ module Simpkv
         names.to_h { |name| [name, entry.find { |key, _| key.casecmp?(name) }&.last.to_a] }
       end
 
-      # @return [Array] the changes of attributes beside the rules, for {Store#modify_entry}
+      # @return [Array] the changes of attributes beside the rules, for {Simpkv::Directory#modify_entry}
       def settings(language, wanted, entry)
         language.settings(wanted).reject { |name, value| entry[name] == [value] }
                 .map { |name, value| [:replace, name, [value]] }
@@ -180,9 +180,9 @@ module Simpkv
           delete: kinds.fetch(:delete, []) }
       end
 
-      # @return [Store] whose identity changes rules
+      # @return [Simpkv::Directory] whose identity changes rules
       def holder
-        @holder ||= separate? ? config_store : @store
+        @holder ||= (separate? ? config_store : @store).directory
       end
 
       # @return [Boolean] whether the rules have an identity or a server of their own

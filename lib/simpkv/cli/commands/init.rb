@@ -160,7 +160,7 @@ module Simpkv
         end
 
         def add(dn)
-          backend.store(base: false).add_entry(dn, BaseEntry.attributes(dn))
+          backend.store(base: false).directory.add_entry(dn, BaseEntry.attributes(dn))
         end
       end
     end

@@ -56,7 +56,7 @@ module Simpkv
       end
 
       def initialize(store, layout)
-        @store = store
+        @directory = store.directory
         @layout = layout
       end
 
@@ -66,7 +66,7 @@ module Simpkv
       # @raise [Simpkv::Error] the server refuses it
       def load
         dn, attributes = self.class.record(self.class.file(server, @layout))
-        server == '389ds' ? @store.extend_entry(dn, attributes) : @store.add_entry(dn, attributes)
+        server == '389ds' ? @directory.extend_entry(dn, attributes) : @directory.add_entry(dn, attributes)
       end
 
       # @return [String] `389ds` or `openldap`, by {product}
@@ -135,8 +135,8 @@ module Simpkv
         suffix = suffix_of(base_dn)
         return USUAL_DATABASE unless suffix
 
-        entry = @store.read_entry("cn=#{suffix.gsub(/[=,]/) { |letter| "\\#{letter}" }},cn=mapping tree,cn=config",
-                                  ['nsslapd-backend'])
+        entry = @directory.read_entry("cn=#{suffix.gsub(/[=,]/) { |letter| "\\#{letter}" }},cn=mapping tree,cn=config",
+                                      ['nsslapd-backend'])
         values(entry, 'nsslapd-backend').first || USUAL_DATABASE
       rescue NotFoundError, DeniedError
         USUAL_DATABASE
@@ -159,7 +159,7 @@ module Simpkv
 
       # The attributes of a visible entry can be hidden.
       def entry?(dn)
-        @store.read_entry(dn, ['objectClass']) && true
+        @directory.read_entry(dn, ['objectClass']) && true
       rescue NotFoundError
         false
       end
@@ -170,11 +170,11 @@ module Simpkv
       end
 
       def root
-        @root ||= @store.read_entry('', %w[vendorName vendorVersion subschemaSubentry namingContexts])
+        @root ||= @directory.read_entry('', %w[vendorName vendorVersion subschemaSubentry namingContexts])
       end
 
       def published
-        @store.read_entry(root.fetch('subschemaSubentry', ['cn=schema']).first, NEEDED['plain'].keys)
+        @directory.read_entry(root.fetch('subschemaSubentry', ['cn=schema']).first, NEEDED['plain'].keys)
       end
 
       def defined_in?(definitions, name)

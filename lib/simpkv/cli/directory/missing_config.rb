@@ -48,7 +48,7 @@ module Simpkv
 
       def values(name)
         @values ||= {}
-        @values[name] ||= @store.read_entry(name, ['*']).values.flatten.map { |value| comparable(value) }
+        @values[name] ||= @store.directory.read_entry(name, ['*']).values.flatten.map { |value| comparable(value) }
       rescue NotFoundError
         raise Failure.new("the server has no '#{Output.name(name)}': --database names the one with the base DN",
                           Failure::CONFIG), cause: nil

@@ -124,7 +124,7 @@ module Simpkv
       def writers
         return @jobs unless backend.ldap?
 
-        @store.read_entry('', ['vendorName']).empty? ? 1 : 4
+        @store.directory.read_entry('', ['vendorName']).empty? ? 1 : 4
       end
     end
   end

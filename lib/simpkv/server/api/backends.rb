@@ -32,7 +32,7 @@ module Simpkv
         raise Problem.new(404, "there is no backend '#{name}', or the caller's rights exclude it") unless known
 
         _, store = site.store(caller, name)
-        names = store.within(Deadline.new).list('environments', required: false)[:folders].sort
+        names = store.list('environments', required: false)[:folders].sort
         summary_of(name).merge('environments' => names.select { |each| rights.keys?(caller, request, each, name) })
       end
     end

@@ -11,11 +11,12 @@ module Simpkv
 
         # @param store [Store]
         # @param path [String] of a key in it
+        # @param deadline [Deadline] of the request
         # @param size [Boolean] whether the caller may see values: the size tells how long a value is
         # @return [Hash{String => Object}] what the service may see; nothing of a key that was deleted meanwhile
         # @raise [Error] the store cannot be asked
-        def self.of(store, path, size:)
-          store.stat(path, document: true).slice(*NAMES, *('size' if size))
+        def self.of(store, path, deadline, size:)
+          store.stat(path, document: true, deadline: deadline).slice(*NAMES, *('size' if size))
         rescue DeniedError, NotFoundError
           {}
         end

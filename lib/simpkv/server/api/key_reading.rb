@@ -43,7 +43,7 @@ module Simpkv
       def read(store, place, values)
         return if Config.root?(place)
 
-        values ? store.get(place, required: false) : store.describe(place, required: false)
+        store.public_send(values ? :get : :describe, place, required: false, deadline: deadline)
       rescue IsFolderError
         nil
       end
@@ -75,7 +75,7 @@ module Simpkv
         audit = backend.settings['audit']
         recorded = audit['reads'] ? 'reads' : 'writes' if audit
         { 'backend' => backend.name, 'audit' => recorded || 'none',
-          **Api::KeyFacts.of(store, place, size: rights.values?(caller)) }
+          **Api::KeyFacts.of(store, place, deadline, size: rights.values?(caller)) }
       end
 
       def version
@@ -113,7 +113,12 @@ module Simpkv
       def listing(store, place, values, list)
         read = ->(_name, document) { listed(document, values) }
         chosen = list.choice(!values && flag('expired'))
-        list.of(flag('recurse') ? store.tree(place, &read) : store.list(place, chosen: chosen, &read), place)
+        found = if flag('recurse')
+                  store.tree(place, &read)
+                else
+                  store.list(place, chosen: chosen, deadline: deadline, &read)
+                end
+        list.of(found, place)
       end
 
       # @return [Hash, Error, nil]

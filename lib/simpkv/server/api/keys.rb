@@ -64,12 +64,16 @@ module Simpkv
 
       def opened(path)
         backend, store = site.store(caller, request.GET['backend'])
-        # The calls of a request share the time of one.
-        [backend, store.within(Deadline.new), path.in(backend)]
+        [backend, store, path.in(backend)]
       rescue ConfigError => e
         raise e unless request.GET['backend']
 
         raise Problem.new(400, e.message)
+      end
+
+      # The operations of a request share the time of one.
+      def deadline
+        @deadline ||= Deadline.new
       end
 
       # Root and the user of the service may read the documents of the estate. Nobody changes them as keys.
@@ -141,7 +145,7 @@ module Simpkv
           new = yield stored
           if new
             CompareAndSwap.attempt do
-              store.put(place, new, condition: stored ? :expect : :absent, expect: stored)
+              store.put(place, new, condition: stored ? :expect : :absent, expect: stored, deadline: deadline)
             end
           end
           tag(new || stored, path)
@@ -165,7 +169,7 @@ module Simpkv
       end
 
       def current(store, place)
-        store.get(place, latest: true, required: false)
+        store.get(place, latest: true, required: false, deadline: deadline)
       end
 
       def delete_key(name)
@@ -179,14 +183,14 @@ module Simpkv
       end
 
       def delete_checked(store, place, conditions)
-        return store.delete(place) unless conditions.given?
+        return store.delete(place, deadline: deadline) unless conditions.given?
 
         CompareAndSwap.repeat do
           stored = current(store, place)
           conditions.check(stored)
           next false if stored.nil?
 
-          store.delete(place, expect: stored) || CompareAndSwap.overtaken(place)
+          store.delete(place, expect: stored, deadline: deadline) || CompareAndSwap.overtaken(place)
         end
       end
 

@@ -2,34 +2,32 @@
 
 module Simpkv
   class Adapter
-    # A backend over a third-party plugin: the methods of Store that the adapter calls, with the same errors. It is
-    # the only code that knows the `{ result:, err_msg: }` of a plugin, which may raise anything, return anything, and
-    # lack optional methods. plugin_template.rb and docs/plugin-development.md describe the plugin's side.
-    class PluginBackend
+    # A store over a third-party plugin: the methods of {Store} that the adapter calls, with the same parameters and
+    # errors. Plugins bound their time themselves, so that it ignores deadlines. It is the only code that knows the
+    # `{ result:, err_msg: }` of a plugin, which may raise anything, return anything, and lack optional methods.
+    # plugin_template.rb and docs/plugin-development.md describe the plugin's side.
+    class PluginStore
       # @param plugin [Object]
       def initialize(plugin)
         @plugin = plugin
       end
 
-      # @return [PluginBackend] itself: plugins bound their time themselves
-      def within(_deadline)
-        self
-      end
+      # rubocop:disable Lint/UnusedMethodArgument -- the parameters are those of Store
 
       # @param required [Boolean] whether a missing key is a failure; otherwise nil is returned for it
       # @return [String, nil] the document
       # @raise [PluginError] also for a missing key
-      def get(path, latest: false, stored: false, required: true) # rubocop:disable Lint/UnusedMethodArgument
-        return call(:get, path) if required
+      def get(key, latest: false, stored: false, required: true, deadline: nil)
+        return call(:get, key) if required
 
         fetch = [(:fetch_latest if latest), :fetch].compact.find { |each| has?(each) }
-        return call(fetch, path) || nil if fetch
+        return call(fetch, key) || nil if fetch
 
-        call(:get, path) if call(:exists, path)
+        call(:get, key) if call(:exists, key)
       end
 
       # @raise [PluginError] always
-      def stat(_path, count: false, document: false) # rubocop:disable Lint/UnusedMethodArgument
+      def stat(key, count: false, document: false, deadline: nil)
         raise PluginError, 'a third-party plugin does not tell when a key was changed, nor by whom'
       end
 
@@ -40,36 +38,39 @@ module Simpkv
       # @return [Boolean] false if the document is the expected one, which is stored already
       # @raise [ExistsError, ConflictError] the condition does not hold
       # @raise [DeniedError] the stored document is encrypted, and this one is not
-      def put(path, document, condition: :any, expect: nil, non_unique: false, keep_encrypted: true) # rubocop:disable Lint/UnusedMethodArgument
-        demand_plain(path, document, condition, expect) if keep_encrypted
+      def put(key, document, condition: :any, expect: nil, non_unique: false, keep_encrypted: true, deadline: nil) # rubocop:disable Metrics/ParameterLists
+        demand_plain(key, document, condition, expect) if keep_encrypted
         case condition
-        when :absent then put_new(path, document) || raise(ExistsError, "'#{path}' exists")
-        when :expect then return replace(path, expect, document)
-        else call(:put, path, document)
+        when :absent then put_new(key, document) || raise(ExistsError, "'#{key}' exists")
+        when :expect then return replace(key, expect, document)
+        else call(:put, key, document)
         end
         true
       end
 
       # @return [false] see {Store#refuse_put}
-      def refuse_put(_path)
+      def refuse_put(_key)
         false
       end
 
-      def exist?(path)
-        call(:exists, path)
+      def exist?(key, deadline: nil)
+        call(:exists, key)
       end
 
-      def delete(path)
-        call(:delete, path) && true
+      # @raise [PluginError] also with `expect`: no method of a plugin compares before it deletes
+      def delete(key, expect: nil, deadline: nil)
+        raise PluginError, 'a third-party plugin deletes a key whatever its document is' if expect
+
+        call(:delete, key) && true
       end
 
-      def deletetree(path)
-        call(:deletetree, path) && true
+      def deletetree(folder)
+        call(:deletetree, folder) && true
       end
 
       # @return [Hash{String => String, Error}] by path: the document, or the reason why there is none
-      def get_many(paths)
-        outcomes(paths, :get_many, paths) { |path| get(path, required: false) || false }.transform_values do |outcome|
+      def get_many(keys)
+        outcomes(keys, :get_many, keys) { |path| get(path, required: false) || false }.transform_values do |outcome|
           case outcome
           when String, Error then outcome
           when false then NotFoundError.new('Key not found')
@@ -95,9 +96,11 @@ module Simpkv
       # @param partial [Boolean] whether keys that cannot be read become errors, if the plugin can tell; otherwise the
       #   list fails
       # @return [Hash] `{ keys: { name => document }, folders: [name], errors: { name => why } }`
-      def list(path, required: true, partial: true, &block)
-        listing(:list_present, path, [], required, block) do
-          call(partial && has?(:list_partial) ? :list_partial : :list, path, &block)
+      def list(folder, required: true, partial: true, chosen: nil, deadline: nil, &block)
+        raise PluginError, 'a third-party plugin reads all documents of a folder' if chosen
+
+        listing(:list_present, folder, [], required, block) do
+          call(partial && has?(:list_partial) ? :list_partial : :list, folder, &block)
         end
       end
 
@@ -105,11 +108,13 @@ module Simpkv
       #
       # @param values [Boolean] whether the caller needs documents; otherwise any text is in their place
       # @return [Hash] as {#list}
-      def tree(path, values: true, required: true, &block)
-        return walk(path, values, required, block) unless has?(:tree)
+      def tree(folder, values: true, required: true, &block)
+        return walk(folder, values, required, block) unless has?(:tree)
 
-        listing(:tree_present, path, [values], required, block) { call(:tree, path, values, &block) }
+        listing(:tree_present, folder, [values], required, block) { call(:tree, folder, values, &block) }
       end
+
+      # rubocop:enable Lint/UnusedMethodArgument
 
       private
 
