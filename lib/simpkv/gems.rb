@@ -5,7 +5,7 @@ require 'simpkv/version'
 
 module Simpkv
   # The gems of simpkv, all of one version. A gem adds something to those below it by being there: each thing is a file
-  # in the folder of its kind, in any of the gems. `simpkv/cli/commands/node/list.rb` is a command, and
+  # in the folder of its kind, in any of the gems. `simpkv/cli/commands/node/show.rb` is a command, and
   # `simpkv/config/sections/estate.rb` a section of options. The path of a file is the name of the constant that it
   # defines. So no code names a gem above its own.
   #
