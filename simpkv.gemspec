@@ -16,7 +16,7 @@ Gem::Specification.new do |spec|
   spec.require_paths = ['lib']
   # simpkv-server.gemspec has the service.
   server = Dir['lib/simpkv/{server,query}.rb', 'lib/simpkv/{server,query}/**/*']
-  spec.files = Dir['lib/simpkv.rb', 'lib/simpkv/**/*.{rb,bash,zsh,fish}',
+  spec.files = Dir['lib/simpkv.rb', 'lib/simpkv/**/*.{rb,txt,bash,zsh,fish}',
                    'lib/puppet/{indirector,reports,face}/**/*.rb', 'ext/simpkv/*.{c,h,rb}',
                    'ext/core/{core.mk,configure,progress}', 'ext/core/{include,src}/**/*.{c,h}',
                    'schema/**/*.*', 'docs/*.{md,1,5,svg}', 'docs/schemas/**/*.{json,md}',
