@@ -70,7 +70,8 @@ module Simpkv
       # @param kind [String]
       # @return [Array<String>] the names of all that there is in any gem, installed or not
       def known(kind)
-        (names_in(OWN, kind) + list.select { |_, other, _| other == kind }.map(&:last)).sort
+        @known ||= {}
+        @known[kind] ||= (names_in(OWN, kind) + list.select { |_, other, _| other == kind }.map(&:last)).sort.freeze
       end
 
       # @param kind [String]
