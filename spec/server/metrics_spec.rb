@@ -111,13 +111,12 @@ RSpec.describe 'The metrics of the service' do
     let(:answers) { Queue.new }
     let(:site) do
       require 'simpkv/server'
-      Simpkv::Server::Site.new(options, nil, ->(_) {}).tap do |site|
-        allow(site).to receive(:estate).and_wrap_original do |original, *arguments|
-          reads << true
-          answers.pop
-          original.call(*arguments)
-        end
+      allow(Simpkv::Status::Metrics).to receive(:new).and_wrap_original do |original, *arguments|
+        reads << true
+        answers.pop
+        original.call(*arguments)
       end
+      Simpkv::Server::Site.new(options, nil, ->(_) {})
     end
 
     # @return [Thread] its value is the page, or the status of a problem

@@ -36,7 +36,7 @@ RSpec.describe Simpkv::Status::ExpiringKeys do
     end
 
     it 'names it, with and without those of nodes' do
-      reading = described_class.new('default', store, estate: true)
+      reading = described_class.new('default', store, judged: [%r{\Aglobals/estate/status/}])
       found = { keys: reading.first(5), all: true, errors: {}, unreadable: reading.unreadable,
                 unreadable_total: reading.unreadable_total, unreadable_of_nodes: reading.unreadable_of_nodes }
       unreadable = described_class.plain(found, 100)['unreadable']

@@ -11,7 +11,7 @@ module Simpkv
     # new(configuration, backend):: for a {ChosenBackend}
     # completeness(roots, decrypt):: what finds out what a reading of all keys lacks: `see` and `faults`
     # make(**options):: prepares the folder, for `simpkv init`, and returns what was done
-    # refusal:: why `simpkv rekey` refuses plain documents there; nil if it does not
+    # refusal:: why `simpkv rekey` refuses plain documents there; nil if it does not. Refuses the options, as `check`
     # rekeyed:: is called when all documents have the form that the options say
     module Owners
       KIND = 'cli/owners'

@@ -43,7 +43,8 @@ module Simpkv
         # @return [String, nil]
         # @raise [ConfigError] its processes must have another `encrypt`
         def refusal
-          PLAIN if @backend.settings['encrypt'] == 'all' && estate&.pinned?
+          here = estate
+          PLAIN if here && @backend.settings['encrypt'] == 'all' && here.pinned?
         end
 
         # @return [void]
