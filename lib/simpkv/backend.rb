@@ -3,13 +3,16 @@
 require 'simpkv/backend/file_place'
 require 'simpkv/backend/layers'
 require 'simpkv/backend/ldap_place'
+require 'simpkv/config/site_sections'
 require 'simpkv/config/unit_test'
 require 'simpkv/config/validation'
 require 'simpkv/store/replica_reads'
 
 module Simpkv
-  # One backend of merged options, for functions, types, termini and the command: its options, checked and converted,
-  # its place, its store with all layers, and the paths of the keys of one environment, or of the global keys.
+  # One backend of merged options: its options, checked and converted, its place, its store with all layers, and the
+  # paths of the keys of one environment, or of the global keys. Functions, types, termini and the command open each
+  # store with it. {Cli::ChosenBackend} is the one of a command, {Adapter::ConfiguredBackend} that of a call of a
+  # function; {Adapter::Backends} and {Resources::Backends} remember those of a catalog.
   class Backend
     # The place of each type. A place has the methods of {FilePlace}.
     PLACES = { 'file' => FilePlace, 'ldap' => LdapPlace }.freeze
@@ -47,22 +50,26 @@ module Simpkv
     # @return [String] its name in the options
     attr_reader :name
 
-    # @return [Hash{String => Object}] its options, converted, with their defaults
-    attr_reader :settings
-
     # @param options [Hash] merged options: `backends`, the chosen `backend`, and `global` or `environment`
     # @param vardirs [Array(Array<String>, Array<String>)] `vardirs` and `more` of {DefaultRoot}
     # @param warn [#call, nil] receives each warning, when the store is opened
-    # @param node [String, #call, nil] the node that operations are for, in the audit log: see {AuditedStore}
+    # @param node [String, #call, nil] the node that operations are for, in the audit log: see {Audit::Recorder}
+    # @param place [#open, nil] the one of a plugin, which checks the options of its type; nil for that of the type
     # @raise [ConfigError]
-    def initialize(options, vardirs, warn = nil, node: nil)
-      Validation.check(options, Config::TYPES.keys)
-      @options = options = UnitTest.redirect(options)
-      @name = options['backend']
-      @settings = Config.typed(options['backends'][name], name)
+    def initialize(options, vardirs, warn = nil, node: nil, place: nil)
+      @options = place ? options : checked(options)
+      @name = @options['backend']
       @vardirs = vardirs
       @warn = warn || ->(_warning) {}
       @node = node
+      @place = place
+      settings unless place
+    end
+
+    # @return [Hash{String => Object}] its options, converted, with their defaults
+    # @raise [ConfigError]
+    def settings
+      @settings ||= Config.typed(@options['backends'][name], name)
     end
 
     # @return [String]
@@ -184,6 +191,11 @@ module Simpkv
     end
 
     private
+
+    def checked(options)
+      Validation.check(options, Config::TYPES.keys)
+      UnitTest.redirect(options)
+    end
 
     def layered(store, raw: false)
       Layers.over(store, settings, raw: raw, node: @node, warn: @warn)

@@ -37,6 +37,13 @@ RSpec.describe 'Catalogs whose keys are in a directory', :once do
     expect(slapd.log.scan(' ACCEPT ').length - before).to be <= 1
   end
 
+  # Each write made a copy of the backend, which had to work out the options of the call again.
+  it 'work out the options of equal calls once' do
+    expect(Simpkv::Config).to receive(:history).once.and_call_original
+    3.times { |n| world.call('simpkv::put', 'k', n) }
+    expect(world.call('simpkv::get', 'k')).to eq('value' => 2)
+  end
+
   it 'check for the base entry once, not at each call' do
     checks = -> { slapd.log.scan("SRCH base=\"#{Slapd::BASE_DN}\" scope=0").length }
     before = checks.call

@@ -6,7 +6,8 @@ require 'simpkv/access/directory'
 RSpec.describe Simpkv::Access::Directory do
   def configured(options)
     names = { 'users_dn' => 'ou=users,dc=simp', 'roles_dn' => 'ou=roles,dc=simp' }.merge(options)
-    described_class.configured(nil, { 'base_dn' => 'ou=simpkv,dc=simp' }, names)
+    store = instance_double(Simpkv::Store, directory: nil)
+    described_class.configured(store, { 'base_dn' => 'ou=simpkv,dc=simp' }, names)
   end
 
   ['ou=simpkv,dc=simp', 'ou=users, OU=simpkv, dc=simp'].product(%w[users_dn roles_dn]).each do |dn, option|

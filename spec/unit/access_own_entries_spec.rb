@@ -30,7 +30,8 @@ RSpec.describe Simpkv::Access::OwnEntries do
   end
 
   it 'fails if the server does not show its schema' do
-    store = instance_double(Simpkv::Store, read_entry: {})
+    directory = instance_double(Simpkv::Directory, read_entry: {})
+    store = instance_double(Simpkv::Store, directory: directory)
     expect { described_class.foreign_attributes(store, 'plain') }
       .to raise_error(Simpkv::DeniedError, /does not show its schema in 'cn=schema'/)
   end

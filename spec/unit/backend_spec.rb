@@ -57,6 +57,17 @@ RSpec.describe Simpkv::Backend do
     expect(missing.open_existing.get('globals/a')).to eq('{"value":1}')
   end
 
+  it 'is what opens each backend: no other file puts layers around a store, and those of a plugin are the same' do
+    folder = File.expand_path('../../lib/simpkv', __dir__)
+    files = Dir["#{folder}/**/*.rb"].select { |file| File.read(file).include?('Layers.over(') }
+    expect(files).to eq(["#{folder}/backend.rb"])
+    place = Struct.new(:open).new(Simpkv::Store.open('file', 'root_path' => root))
+    settings = { 'type' => 'acme', 'id' => 'a', 'audit' => { 'to' => File.join(root, 'audit.log') } }
+    opened = described_class.new({ 'backends' => { 'x' => settings }, 'backend' => 'x' }, nil, place: place).open
+    expect([opened.class, opened.put('globals/a', '{"value":1}')]).to eq([Simpkv::AuditedStore, true])
+    expect(File.read(File.join(root, 'audit.log'))).to include('"backend":"acme/a"')
+  end
+
   it 'gives a site without backends the default one, and leaves out the estate' do
     expect(described_class.site_options('estate' => {}, 'global' => true))
       .to eq('backends' => Simpkv::Config.default_backends, 'global' => true)

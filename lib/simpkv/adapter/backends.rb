@@ -4,17 +4,21 @@ module Simpkv
   class Adapter
     # The backends of a catalog, each made and configured at its first use.
     class Backends
-      # @return [Hash{String => Object}] the configured plugins, by `<type>/<id>`
-      attr_reader :plugins
+      # A place, its store, and the options with which that was opened.
+      Opened = Struct.new(:place, :store, :configuration)
+      private_constant :Opened
 
       # @param adapter [Adapter]
       def initialize(adapter)
         @adapter = adapter
         @types = adapter.plugin_info
-        @plugins = {}
-        @stores = {}
-        @configurations = {}
+        @opened = {}
         @known = {}.compare_by_identity
+      end
+
+      # @return [Hash{String => Object}] the configured plugins, by `<type>/<id>`
+      def plugins
+        @opened.transform_values { |opened| opened.place.plugin }
       end
 
       # @param options [Hash] merged options
@@ -38,14 +42,9 @@ module Simpkv
       def configured(options)
         configuration = options['backends'][options['backend']]
         name = configuration.values_at('type', 'id').join('/')
-        if @plugins.key?(name)
-          check_unchanged(name, configuration) unless @configurations[name] == configuration
-        else
-          check_apart(name, configuration)
-          @plugins[name], @stores[name] = made(name, configuration, options)
-          @configurations[name] = Config.copy(configuration)
-        end
-        ConfiguredBackend.new(@plugins[name], @stores[name], name, options)
+        check_unchanged(name, configuration) if @opened.key?(name)
+        opened = @opened[name] ||= opened(name, configuration, options)
+        ConfiguredBackend.new(options, opened.place, opened.store)
       end
 
       def chosen(options)
@@ -63,13 +62,17 @@ module Simpkv
         raise InvalidError, "Malformed backend config of backend '#{options['backend']}': #{why}"
       end
 
-      # @return [Array(Object, Object)] the plugin, and its store
+      # @return [Opened]
+      def opened(name, configuration, options)
+        check_apart(name, configuration)
+        Opened.new(*made(name, configuration, options), Config.copy(configuration))
+      end
+
+      # @return [Array(PluginPlace, Object)] the place, and its store
       def made(name, configuration, options)
-        plugin = @types[configuration['type']][:class].new(name)
-        check_configured(plugin.configure(Config.copy(options)))
-        settings = Config.typed(configuration, options['backend'])
+        place = PluginPlace.new(@types[configuration['type']][:class].new(name), options)
         warn = ->(warning) { @adapter.warn_of(["simpkv #{name}: #{warning}"]) }
-        [plugin, Layers.over(store_of(plugin), settings, node: @adapter.node, warn: warn)]
+        [place, Backend.new(options, nil, warn, node: @adapter.node, place: place).open]
       rescue SystemExit, SignalException, NoMemoryError
         raise
       rescue Exception => e # rubocop:disable Lint/RescueException -- a plugin may raise anything
@@ -77,29 +80,17 @@ module Simpkv
         raise PluginError, ConfiguredBackend.unusable(name, e.message)
       end
 
-      # @return [Store, Object] for a third-party plugin a {PluginStore}
-      def store_of(plugin)
-        return plugin.simpkv_store if plugin.respond_to?(:simpkv_store)
-
-        PluginStore.new(plugin)
-      end
-
-      # Any result other than a failure counts as success.
-      def check_configured(returned)
-        return unless returned.is_a?(Hash) && returned.key?(:result) && !returned[:result]
-
-        why = returned[:err_msg].to_s
-        raise PluginError, why.empty? ? 'configure failed and gave no reason' : why
-      end
-
       # Refuses a backend inside another one of this catalog, or around it.
       def check_apart(name, configuration)
-        problem = Isolation.clash(configuration, @configurations.values)
+        problem = Isolation.clash(configuration, @opened.values.map(&:configuration))
         raise ConfigError, "simpkv backend #{name}: #{problem}" if problem
       end
 
       def check_unchanged(name, configuration)
-        others = Validation.check_same(@configurations[name], configuration)
+        known = @opened[name].configuration
+        return if known == configuration
+
+        others = Validation.check_same(known, configuration)
         @adapter.warn_of(others.map do |option|
           "simpkv backend #{name} is in use already with another '#{option}', which stays until the end of this catalog"
         end)

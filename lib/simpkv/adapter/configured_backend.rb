@@ -2,43 +2,34 @@
 
 module Simpkv
   class Adapter
-    # A backend for one set of merged options: its plugin, its store, the paths of keys there, and the text of its
-    # failures.
-    class ConfiguredBackend
+    # The backend of calls with one set of merged options: its plugin, its store, which is open, what the options of a
+    # call say, and the text of its failures.
+    class ConfiguredBackend < Backend
       # @param name [String] `<type>/<id>`
       # @return [String] the text of the error for a backend that cannot be used at all
       def self.unusable(name, why)
         "simpkv Error: Unable to construct '#{name}': #{why}"
       end
 
-      # @return [Object] the plugin
-      attr_reader :plugin
-
       # @return [Store, Layer, PluginStore]
       attr_reader :store
 
-      # @param plugin [Object] a configured one
-      # @param store [Object]
-      # @param name [String] `<type>/<id>`
       # @param options [Hash] merged options
-      def initialize(plugin, store, name, options)
-        @plugin = plugin
-        @options = options
-        @name = name
-        @title = "simpkv #{name} Error:"
-        @native = plugin.respond_to?(:simpkv_store)
+      # @param place [PluginPlace]
+      # @param store [Store, Layer, PluginStore] of that place
+      def initialize(options, place, store)
+        super(options, nil, place: place)
         @store = store
       end
 
-      # @return [Object] the option of the call, or its default
-      # @raise [ConfigError] it is of the wrong type
-      def flag(name)
-        Config.flag(@options, name)
+      # @return [Object] the plugin
+      def plugin
+        place.plugin
       end
 
       # @return [Boolean] whether the store is one of the core, or above one
       def native?
-        @native
+        place.native?
       end
 
       # @return [VersionedStore] the store for writes that depend on the stored document, which may have expired
@@ -65,16 +56,8 @@ module Simpkv
       # @raise [ConfigError] the option is of the wrong type
       def returns_expired?(key)
         @expired ||= flag('expired')
-        Puppet.warning("simpkv #{@name}: key '#{key}' has expired, and is read all the same") if @expired == 'warn'
+        Puppet.warning("simpkv #{title}: key '#{key}' has expired, and is read all the same") if @expired == 'warn'
         @expired != 'absent'
-      end
-
-      # @param name [String] a key or folder
-      # @return [String] its path in the store: below the folder of the environment, or of the global keys
-      # @raise [ArgumentError, Error] a name could lead elsewhere, or is too long
-      def path(name)
-        @prefix ||= Config.prefix(@options)
-        Native.key_join(@prefix, name)
       end
 
       # @return [String] the path of a key
@@ -103,18 +86,18 @@ module Simpkv
       def failure(exception)
         text = ExceptionText.of(exception)
         return Error.new(attributed(text)) unless exception.is_a?(Error)
-        return exception.reworded(attributed(text)) unless @native
 
-        why = @plugin.explain(exception)
+        why = place.explain(exception)
         # Only an operation finds out that there is no base entry: the identity of a role never sees one.
-        why = LdapAccess.unseen_base?(exception) ? self.class.unusable(@name, why) : attributed(why)
+        why = LdapAccess.unseen_base?(exception) ? self.class.unusable(title, why) : attributed(why)
         exception.reworded(why)
       end
 
       # @param why [String]
       # @return [String] the same, with the name of the backend at its beginning
       def attributed(why)
-        why.start_with?(@title) ? why : "#{@title} #{why}"
+        named = "simpkv #{title} Error:"
+        why.start_with?(named) ? why : "#{named} #{why}"
       end
 
       # @param errors [Hash{String => Error, String}] by key
