@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Kills the process before a write of any store, or after one that has succeeded.
+# Kills the process before a write of any store or directory, or after one that has succeeded.
 module KilledWrites
   WRITES = %i[put delete create_folder add_entry modify_entry delete_entry set_entry_password].freeze
 
@@ -14,7 +14,7 @@ module KilledWrites
       @begun = @done = 0
       @before = before
       @after = after
-      Simpkv::Store.prepend(self)
+      [Simpkv::Store, Simpkv::Directory].each { |kind| kind.prepend(self) }
     end
   end
 

@@ -91,7 +91,7 @@ require_relative 'puppet_resource'
         read.call
       end)
       allow_any_instance_of(Simpkv::Access::Directory).to receive(:entry).and_raise('another request')
-      allow_any_instance_of(Simpkv::Store).to receive(:password?).and_raise('a bind')
+      allow_any_instance_of(Simpkv::Directory).to receive(:password?).and_raise('a bind')
       apply!(manifest)
       expect([reads, changed]).to eq([1, []])
     end

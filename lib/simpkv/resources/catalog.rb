@@ -1,10 +1,17 @@
 # frozen_string_literal: true
 
+require 'forwardable'
+
 module Simpkv
   module Resources
     # The resources simpkv_key and simpkv_folder of one catalog: their backends, and the places of their keys. Its
     # methods raise Error and ConfigError, unless they say otherwise.
     class Catalog
+      extend Forwardable
+
+      # See {Backends}, which {#refresh} replaces.
+      def_delegators :@backends, :backend, :store, :store_without_links, :with_store
+
       # @param catalog [Puppet::Resource::Catalog, nil] nil for `puppet resource`
       def initialize(catalog)
         @catalog = catalog
@@ -17,26 +24,6 @@ module Simpkv
       def refresh
         reset if @backends.outdated?
         self
-      end
-
-      # @return [Backend] see {Backends#backend}
-      def backend(resource)
-        @backends.backend(resource)
-      end
-
-      # @return [Store, nil] see {Backends#store}
-      def store(backend, make: false)
-        @backends.store(backend, make: make)
-      end
-
-      # @return [Store, nil] see {Backends#store_without_links}
-      def store_without_links(backend)
-        @backends.store_without_links(backend)
-      end
-
-      # Changes something in a store, see {Backends#with_store}.
-      def with_store(backend, **options, &block)
-        @backends.with_store(backend, **options, &block)
       end
 
       # @return [Adapter::Documents] converts values
