@@ -3,7 +3,7 @@
 require 'simpkv/backend/file_place'
 require 'simpkv/backend/layers'
 require 'simpkv/backend/ldap_place'
-require 'simpkv/config/site_sections'
+require 'simpkv/config/sections'
 require 'simpkv/config/unit_test'
 require 'simpkv/config/validation'
 require 'simpkv/store/replica_reads'
