@@ -1,50 +1,21 @@
 # frozen_string_literal: true
 
 require_relative 'puppetserver_helper'
+require_relative '../support/module_versions'
 
 RSpec.describe 'Environments of one puppetserver' do
   include_context 'with puppetserver'
 
   let(:manifest) { "notify { simpkv::get('k')['value']: }" }
 
-  # By file of the module, a text and what replaces it, so that the function, the adapter and the plugin each return
-  # their version.
-  let(:edits) do
-    { 'puppet/functions/simpkv/get.rb' =>
-        ['simpkv(scope, :get, key, options)', "\\0.transform_values { |value| value + ' f%s' }"],
-      'puppet_x/simpkv/simpkv.rb' => ['super(folder) }', <<~RUBY],
-        \\0
-        def calls
-          super.tap do |calls|
-            calls.define_singleton_method(:run) { |*all| super(*all).transform_values { |value| value + ' a%s' } }
-          end
-        end
-      RUBY
-      'puppet_x/simpkv/file_plugin.rb' => ['include Simpkv::Adapter::PluginMethods', <<~RUBY] }
-        \\0
-        def simpkv_store
-          super.tap { |store| store.define_singleton_method(:get) { |*, **| '{"value":"p%s"}' } }
-        end
-      RUBY
-  end
-
-  def edit(place, version)
-    edits.each do |name, (text, other)|
-      file = File.join(place, 'lib', name)
-      File.write("#{file}.original", File.read(file)) unless File.exist?("#{file}.original")
-      original = File.read("#{file}.original")
-      raise "#{name} has no '#{text}'" unless original.include?(text)
-
-      File.write(file, original.sub(text) { format(other.sub('\\0', text), version) })
-    end
-  end
-
   def all_of(version)
-    ["p#{version} a#{version} f#{version}"]
+    [ModuleVersions.value(version)]
   end
 
-  it 'each run their own version of the module, function, adapter and plugin, in alternation' do
-    %w[older newer].each { |name| edit(environment(name, manifest, options: files, timeout: 'unlimited'), name) }
+  it 'each run their own version of the module: function, base class, adapter and plugin, in alternation' do
+    %w[older newer].each do |name|
+      ModuleVersions.edit(environment(name, manifest, options: files, timeout: 'unlimited'), name)
+    end
     3.times do
       expect(puppetserver.compile('older')).to eq(all_of('older'))
       expect(puppetserver.compile('newer')).to eq(all_of('newer'))
@@ -54,7 +25,7 @@ RSpec.describe 'Environments of one puppetserver' do
   it 'run an edited module from the next catalog on, when environment_timeout is 0' do
     place = environment('edited', manifest, options: files, timeout: '0')
     %w[1 2 3].each do |version|
-      edit(place, version)
+      ModuleVersions.edit(place, version)
       expect(puppetserver.compile('edited')).to eq(all_of(version))
     end
   end
@@ -64,9 +35,9 @@ RSpec.describe 'Environments of one puppetserver' do
 
   it 'run an edited module after the environment is dropped, when environment_timeout is unlimited' do
     place = environment('kept', "#{manifest}\n#{which_jruby}", options: files, timeout: 'unlimited')
-    edit(place, '1')
+    ModuleVersions.edit(place, '1')
     expect_everywhere('kept', all_of('1'))
-    edit(place, '2')
+    ModuleVersions.edit(place, '2')
     expect_everywhere('kept', all_of('1'))
     puppetserver.drop_environments
     expect_everywhere('kept', all_of('2'))

@@ -354,8 +354,9 @@ RSpec.describe 'simpkv::authorized_keys, as root, with files of a user', needs: 
   }
   swaps.each do |what, swap|
     it "never writes into a file of somebody else while the user swaps #{what}" do
-      type = File.join(PuppetWorld::PROJECT, 'lib/puppet_x/simpkv/authorized_keys_file.rb')
-      keys = TOPLEVEL_BINDING.eval(File.read(type), type).new(file, 'nobody', false)
+      parts = File.join(PuppetWorld::PROJECT, 'lib/puppet_x/simpkv/parts.rb')
+      require parts
+      keys = PuppetX::Simpkv.part(parts, 'authorized_keys_file').new(file, 'nobody', false)
       attack = -> { instance_exec(&swap) rescue Errno::ENOENT } # rubocop:disable Style/RescueModifier
       written = 0
       File.chmod(0o500, ssh) unless what.include?('file')

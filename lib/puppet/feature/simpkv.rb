@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
+require_relative '../../puppet_x/simpkv/parts'
+
 # True if the gem simpkv can be loaded.
-simpkv_file = File.expand_path('../../puppet_x/simpkv/gem_feature.rb', File.dirname(__FILE__))
-simpkv_gem = TOPLEVEL_BINDING.eval(File.read(simpkv_file), simpkv_file).new
+simpkv_gem = PuppetX::Simpkv.part(__FILE__, 'gem_feature').new
 
 Puppet.features.add(:simpkv) { simpkv_gem.available }

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative '../../puppet_x/simpkv/parts'
+
 Puppet::Type.newtype(:simpkv_folder) do
   @doc = <<~DOC
     @summary Manages a folder in a simpkv store, and removes the keys that the catalog does not manage
@@ -26,8 +28,7 @@ Puppet::Type.newtype(:simpkv_folder) do
       }
   DOC
 
-  common = File.expand_path('../../puppet_x/simpkv/resource_type.rb', File.dirname(__FILE__))
-  include TOPLEVEL_BINDING.eval(File.read(common), common)
+  include PuppetX::Simpkv.part(__FILE__, 'resource_type')
 
   newproperty(:ensure, parent: Puppet::Property::Ensure) do
     desc <<~TEXT

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative '../../puppet_x/simpkv/parts'
+
 Puppet::Type.newtype(:simpkv_key) do
   @doc = <<~DOC
     @summary Manages a key in a simpkv store
@@ -39,12 +41,9 @@ Puppet::Type.newtype(:simpkv_key) do
       }
   DOC
 
-  folder = File.expand_path('../../puppet_x/simpkv', File.dirname(__FILE__))
-  common, stored = %w[resource_type stored_property].map do |name|
-    file = File.join(folder, "#{name}.rb")
-    TOPLEVEL_BINDING.eval(File.read(file), file)
-  end
-  include common
+  include PuppetX::Simpkv.part(__FILE__, 'resource_type')
+
+  stored = PuppetX::Simpkv.part(__FILE__, 'stored_property')
 
   newproperty(:ensure, parent: Puppet::Property::Ensure) do
     desc 'Whether the key exists. The default is `present` if a value or metadata are given.'

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative '../../puppet_x/simpkv/parts'
+
 Puppet::Type.newtype(:simpkv_role) do
   @doc = <<~DOC
     @summary Manages a role of access control: a group of a directory, with rights below folders of keys
@@ -19,8 +21,7 @@ Puppet::Type.newtype(:simpkv_role) do
       }
   DOC
 
-  file = File.expand_path('../../puppet_x/simpkv/access_type.rb', File.dirname(__FILE__))
-  common = TOPLEVEL_BINDING.eval(File.read(file), file)
+  common = PuppetX::Simpkv.part(__FILE__, 'access_type')
   include common
 
   # @return [String]

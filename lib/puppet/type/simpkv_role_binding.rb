@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative '../../puppet_x/simpkv/parts'
+
 Puppet::Type.newtype(:simpkv_role_binding) do
   @doc = <<~DOC
     @summary Manages a binding of access control: users and groups that have roles
@@ -17,8 +19,7 @@ Puppet::Type.newtype(:simpkv_role_binding) do
       }
   DOC
 
-  file = File.expand_path('../../puppet_x/simpkv/access_type.rb', File.dirname(__FILE__))
-  common = TOPLEVEL_BINDING.eval(File.read(file), file)
+  common = PuppetX::Simpkv.part(__FILE__, 'access_type')
   include common
 
   # @return [String]

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative '../../puppet_x/simpkv/parts'
+
 # It needs no gem on the agent.
 Puppet::Type.newtype(:simpkv_ssh_purge) do
   @doc = <<~TEXT
@@ -14,8 +16,6 @@ Puppet::Type.newtype(:simpkv_ssh_purge) do
 
     @api private
   TEXT
-
-  folder = File.expand_path('../../puppet_x/simpkv', File.dirname(__FILE__))
 
   newparam(:name, namevar: true) do
     desc 'Any name.'
@@ -102,9 +102,8 @@ Puppet::Type.newtype(:simpkv_ssh_purge) do
   validate { raise Puppet::Error, "give 'user'" unless self[:user] }
 
   { line: 'authorized_key_line', keys: 'authorized_keys_file' }.each do |name, file|
-    path = File.join(folder, "#{file}.rb")
-    common = TOPLEVEL_BINDING.eval(File.read(path), path)
-    define_method("#{name}_class") { common }
+    part = PuppetX::Simpkv.part(__FILE__, file)
+    define_method("#{name}_class") { part }
   end
 
   # Puppet calls it when all resources of the run are known, those included that `purge_ssh_keys` has generated, and

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative '../../puppet_x/simpkv/parts'
+
 Puppet::Type.newtype(:simpkv_user) do
   @doc = <<~DOC
     @summary Manages a user of access control: an entry of a directory that can bind
@@ -18,8 +20,7 @@ Puppet::Type.newtype(:simpkv_user) do
       }
   DOC
 
-  file = File.expand_path('../../puppet_x/simpkv/access_type.rb', File.dirname(__FILE__))
-  common = TOPLEVEL_BINDING.eval(File.read(file), file)
+  common = PuppetX::Simpkv.part(__FILE__, 'access_type')
   include common
 
   # @return [String]

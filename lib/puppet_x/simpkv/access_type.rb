@@ -5,12 +5,7 @@
 #
 # The value of this file is the module.
 Module.new do
-  folder = File.dirname(__FILE__)
-  evaluated = lambda do |name|
-    file = File.join(folder, name)
-    TOPLEVEL_BINDING.eval(File.read(file), file)
-  end
-  common = evaluated.call('resource_type.rb')
+  common = PuppetX::Simpkv.part(__FILE__, 'resource_type')
 
   # What is declared in the store.
   declared_property = Module.new do

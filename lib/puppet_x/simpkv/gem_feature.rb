@@ -4,8 +4,7 @@
 #
 # The value of this file is the class.
 Class.new do
-  loading = File.join(File.dirname(__FILE__), 'gem_loading.rb')
-  include TOPLEVEL_BINDING.eval(File.read(loading), loading)
+  include PuppetX::Simpkv.part(__FILE__, 'gem_loading')
 
   # @return [true, nil] nil if the gem may become available later
   def available

@@ -4,10 +4,7 @@
 #
 # The value of this file is the module.
 Module.new do
-  folder = File.dirname(__FILE__)
-  evaluated = ->(file) { TOPLEVEL_BINDING.eval(File.read(file), file) }
-  gem = evaluated.call(File.join(folder, 'gem_feature.rb')).new
-
+  gem = PuppetX::Simpkv.part(__FILE__, 'gem_feature').new
   deferred = Puppet::Pops::Evaluator.const_get(:DeferredValue) if Puppet::Pops::Evaluator.const_defined?(:DeferredValue)
   late = %i[value metadata expires_after history]
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
+require_relative '../../../puppet_x/simpkv/parts'
 
 # @summary Stores a value only if the stored value is the expected one
 #
@@ -12,7 +12,7 @@ base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__F
 # third-party plugin that has no `exchange`, the function reads the key and then stores it.
 #
 # An expired key counts as missing. Its value goes into the history of the new one.
-Puppet::Functions.create_function(:'simpkv::compare_and_put', TOPLEVEL_BINDING.eval(File.read(base), base)) do
+Puppet::Functions.create_function(:'simpkv::compare_and_put', PuppetX::Simpkv.part(__FILE__, 'function')) do
   # @param key
   #   A path such as `cluster1/leader`, as for `simpkv::put`.
   # @param expected

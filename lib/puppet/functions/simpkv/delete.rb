@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
+require_relative '../../../puppet_x/simpkv/parts'
 
 # @summary Deletes a key
 #
 # Its folder stays, even if it is empty.
-Puppet::Functions.create_function(:'simpkv::delete', TOPLEVEL_BINDING.eval(File.read(base), base)) do
+Puppet::Functions.create_function(:'simpkv::delete', PuppetX::Simpkv.part(__FILE__, 'function')) do
   # @param key
   #   The key, such as `app1/db/password`. A missing key counts as deleted; a folder is an error.
   # @param options

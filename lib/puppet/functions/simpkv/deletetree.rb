@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
+require_relative '../../../puppet_x/simpkv/parts'
 
 # @summary Deletes a folder with all keys and folders below it
-Puppet::Functions.create_function(:'simpkv::deletetree', TOPLEVEL_BINDING.eval(File.read(base), base)) do
+Puppet::Functions.create_function(:'simpkv::deletetree', PuppetX::Simpkv.part(__FILE__, 'function')) do
   # @param keydir
   #   The folder, such as `app1/db`; `/` is all keys of the environment, or all global keys. A missing folder
   #   counts as deleted; a key is an error.

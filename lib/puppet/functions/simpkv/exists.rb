@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
+require_relative '../../../puppet_x/simpkv/parts'
 
 # @summary Returns true if a key or a folder exists
 #
 # Another catalog may store or delete the key right after this call. To store a first value use
 # `simpkv::get_or_create`, to replace a known one `simpkv::compare_and_put`.
-Puppet::Functions.create_function(:'simpkv::exists', TOPLEVEL_BINDING.eval(File.read(base), base)) do
+Puppet::Functions.create_function(:'simpkv::exists', PuppetX::Simpkv.part(__FILE__, 'function')) do
   # @param key
   #   The key or folder, such as `app1/db/password` or `app1/db`.
   # @param options

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
+require_relative '../../../puppet_x/simpkv/parts'
 
 # @summary Reads the value and the metadata that are stored under a key
-Puppet::Functions.create_function(:'simpkv::get', TOPLEVEL_BINDING.eval(File.read(base), base)) do
+Puppet::Functions.create_function(:'simpkv::get', PuppetX::Simpkv.part(__FILE__, 'function')) do
   # @param key
   #   A path such as `app1/db/password`, as given to `simpkv::put`. A missing key is an error, unless the options have
   #   a `default`.

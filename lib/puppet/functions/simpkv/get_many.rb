@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
+require_relative '../../../puppet_x/simpkv/parts'
 
 # @summary Reads many keys at once
 #
 # Over a network this takes a few round trips, not one for each key.
-Puppet::Functions.create_function(:'simpkv::get_many', TOPLEVEL_BINDING.eval(File.read(base), base)) do
+Puppet::Functions.create_function(:'simpkv::get_many', PuppetX::Simpkv.part(__FILE__, 'function')) do
   # @param keys
   #   Paths such as `app1/db/password`. Each must be a valid key.
   # @param options

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
+require_relative '../../../puppet_x/simpkv/parts'
 
 # @summary Reads a key, and creates it if it is missing or has expired
 #
@@ -15,7 +15,7 @@ base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__F
 # option `version` -1. The function does not renew a value that has not expired. On 389 Directory Server there is an
 # exception, as for `simpkv::compare_and_put`: occasionally two catalogs replace an expired value at the same moment.
 # Then one of them returns a value that is not stored, until its next run.
-Puppet::Functions.create_function(:'simpkv::get_or_create', TOPLEVEL_BINDING.eval(File.read(base), base)) do
+Puppet::Functions.create_function(:'simpkv::get_or_create', PuppetX::Simpkv.part(__FILE__, 'function')) do
   # Makes the value only if the key is missing or has expired.
   #
   # @param key

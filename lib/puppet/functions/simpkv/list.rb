@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
+require_relative '../../../puppet_x/simpkv/parts'
 
 # @summary Lists the keys and folders of a folder, with the values and metadata of the keys
 #
 # It does not list the contents of the folders below it.
-Puppet::Functions.create_function(:'simpkv::list', TOPLEVEL_BINDING.eval(File.read(base), base)) do
+Puppet::Functions.create_function(:'simpkv::list', PuppetX::Simpkv.part(__FILE__, 'function')) do
   # @param keydir
   #   The folder, such as `app1/db`; `/` is the root folder of the environment, or of the global keys. A missing folder
   #   is an error, unless `missing` is `empty`.

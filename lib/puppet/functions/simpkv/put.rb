@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
+require_relative '../../../puppet_x/simpkv/parts'
 
 # @summary Stores a value and its metadata under a key
 #
 # The key belongs to the environment of the catalog, or with the option `global` to all environments. A value that is
 # stored already, with the same metadata, is not written again, unless it has expired or expires before half of
 # `expires_after`. A put without `history` and `expires_after` also removes the history and the expiry of the key.
-Puppet::Functions.create_function(:'simpkv::put', TOPLEVEL_BINDING.eval(File.read(base), base)) do
+Puppet::Functions.create_function(:'simpkv::put', PuppetX::Simpkv.part(__FILE__, 'function')) do
   # @param key
   #   A path such as `app1/db/password`: segments of `a-z 0-9 . _ : -` separated by `/`, none of them `.` or `..`.
   # @param value

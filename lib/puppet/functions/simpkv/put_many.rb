@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
+require_relative '../../../puppet_x/simpkv/parts'
 
 # @summary Stores many keys at once
 #
 # Over a network this takes a few round trips, not several for each key. In files it takes as long as a `simpkv::put` of
 # each. If one key fails, the others are still stored.
-Puppet::Functions.create_function(:'simpkv::put_many', TOPLEVEL_BINDING.eval(File.read(base), base)) do
+Puppet::Functions.create_function(:'simpkv::put_many', PuppetX::Simpkv.part(__FILE__, 'function')) do
   # @param entries
   #   By key, a hash with `value` and optional `metadata`, as `simpkv::get_many` returns them in `keys`. If a value has
   #   a type that cannot be stored, or two spellings name one key, the function stores nothing.

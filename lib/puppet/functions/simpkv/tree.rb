@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
+require_relative '../../../puppet_x/simpkv/parts'
 
 # @summary Lists a folder with all folders below it
 #
 # One request to a directory reads all folders. In files, the function names a folder that is a symbolic link, and does
 # not follow it.
-Puppet::Functions.create_function(:'simpkv::tree', TOPLEVEL_BINDING.eval(File.read(base), base)) do
+Puppet::Functions.create_function(:'simpkv::tree', PuppetX::Simpkv.part(__FILE__, 'function')) do
   # @param keydir
   #   A path such as `app1`; `/` is the root folder of the environment, or with `global` of the global keys. A missing
   #   folder is an error, unless `missing` is `empty`.

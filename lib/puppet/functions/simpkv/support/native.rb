@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative '../../../../puppet_x/simpkv/parts'
+
 # @summary Loads the gem simpkv, or says how to install it
 #
 # @api private
@@ -10,6 +12,5 @@ Puppet::Functions.create_function(:'simpkv::support::native') do
   #   simpkv::support::native()
   dispatch(:require_gem) { return_type 'Undef' }
 
-  loading = File.expand_path('../../../../puppet_x/simpkv/gem_loading.rb', File.dirname(__FILE__))
-  include TOPLEVEL_BINDING.eval(File.read(loading), loading)
+  include PuppetX::Simpkv.part(__FILE__, 'gem_loading')
 end
