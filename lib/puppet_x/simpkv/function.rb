@@ -15,8 +15,8 @@ Class.new(Puppet::Functions::InternalFunction) do
     adapter.calls.run(self, scope, operation, key, options, arguments)
   end
 
-  # Puppet's dispatcher checks the types of the arguments and of the result. That takes a third of the processor time of
-  # a get. For the usual arguments, this checks the same, and calls the method `direct` of the function, if it has one.
+  # Puppet's dispatcher checks the types of the arguments and of the result. For the usual arguments, this checks the
+  # same in less time (docs/adr/0101), and calls the method `direct` of the function, if it has one.
   def call(scope, *arguments, &block)
     return super if block || !respond_to?(:direct) || !usual?(*arguments)
 

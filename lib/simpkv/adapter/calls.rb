@@ -72,10 +72,29 @@ module Simpkv
       # @raise [RuntimeError] the backend fails, unless `softfail` is set
       def run(function, scope, name, key, options, arguments)
         operation = TABLE.fetch(name)
-        result = name == :get && direct_get(key, options)
-        false.equal?(result) ? checked_run(function, scope, operation, key, options, arguments) : result
+        merged = merged_for(function, scope, key, options)
+        doubt_metadata(operation, key, arguments) if operation.writes
+        result = outcome(operation, scope, key, arguments, merged, options)
+        @adapter.warn_of(@documents.warnings(description(operation, key))) if operation.writes
+        presented(operation, key, result, merged, options)
       rescue ConfigError => e
-        raise ArgumentError, "simpkv Configuration Error for #{description(operation, key)}: #{e.message}"
+        raise configuration_error(operation, key, e)
+      end
+
+      # Gets a key with options that an earlier get has shown to need no more than a {DirectGet}.
+      #
+      # @return [Hash, nil, false] the result of simpkv::get; false if {#run} has to take all steps
+      # @raise [ArgumentError, RuntimeError] as {#run}
+      def direct_get(key, options)
+        known = known(options)
+        return false unless known&.direct
+
+        data = known.direct.get(key)
+        data ? entry(data, known.merged) : false
+      rescue ConfigError => e
+        raise configuration_error(TABLE[:get], key, e)
+      rescue Error => e
+        fail_softly(TABLE[:get], key, e, known.merged)
       end
 
       # Performs an operation on the chosen backend.
@@ -100,24 +119,9 @@ module Simpkv
 
       private
 
-      # Gets a key with options for which a {DirectGet} is known.
-      #
-      # @return [Object, false] the result of the function; false if the call takes other steps
-      def direct_get(key, options)
-        known = known(options)
-        return false unless known&.direct
-
-        data = known.direct.get(key)
-        data ? entry(data, known.merged) : false
-      rescue Error => e
-        fail_softly(TABLE[:get], key, e, known.merged)
-      end
-
-      def checked_run(function, scope, operation, key, options, arguments)
-        merged = merged_for(function, scope, key, options)
-        doubt_metadata(operation, key, arguments) if operation.writes
-        result = outcome(operation, scope, key, arguments, merged, options)
-        @adapter.warn_of(@documents.warnings(description(operation, key))) if operation.writes
+      # @param result [Object, Error] see {#outcome}
+      # @return [Object] the result of the function
+      def presented(operation, key, result, merged, options)
         return fail_softly(operation, key, result, merged) if result.is_a?(Error)
         return presented_default(options['default'], merged) if result == false && operation.name == :get
 
@@ -222,6 +226,10 @@ module Simpkv
         reasons << "and #{errors.length - 10} more" if errors.length > 10
         Error.new("#{errors.length} of #{key.length} keys not #{operation.writes ? 'stored' : 'read'}: " \
                   "#{reasons.join('; ')}")
+      end
+
+      def configuration_error(operation, key, error)
+        ArgumentError.new("simpkv Configuration Error for #{description(operation, key)}: #{error.message}")
       end
 
       def fail_softly(operation, key, error, merged)

@@ -43,8 +43,17 @@ Puppet::Functions.create_function(:'simpkv::get', PuppetX::Simpkv.part(__FILE__,
     return_type 'Optional[Hash]'
   end
 
+  # Two ways lead to the same result, see docs/adr/0101. This is the usual one: Puppet's dispatcher checks the types of
+  # the arguments and of the result, and the adapter takes all steps.
   def get(scope, key, options = {})
     simpkv(scope, :get, key, options)
   end
-  alias_method :direct, :get
+
+  # This is the short one, for arguments that `call` in function.rb has checked: a native call, if an earlier get of the
+  # catalog has shown that it is enough with these options (DirectGet). Otherwise the adapter takes all steps.
+  def direct(scope, key, options = {})
+    adapter = adapter_of(scope)
+    result = adapter ? adapter.calls.direct_get(key, options) : false
+    false.equal?(result) ? get(scope, key, options) : result
+  end
 end
