@@ -49,7 +49,8 @@ RSpec.describe Simpkv::Estate::Exports, once: true do
   end
 
   def record(store)
-    Simpkv::Codec.decode(store.documents['globals/estate/inventory/web1'])[:value]
+    document = store.documents['globals/estate/inventory/web1']
+    document ? Simpkv::Codec.decode(document)[:value] : {}
   end
 
   # @return [Hash{String => String}] the digests of the documents that are stored
@@ -61,7 +62,7 @@ RSpec.describe Simpkv::Estate::Exports, once: true do
   # Whatever happens: if the record names no save, and all digests, they are those of one save and of what is stored.
   def expect_known(saves, versions)
     exports, saving = record(saves.store).values_at('exports', 'saving')
-    return if saving || exports.value?(nil)
+    return if saving || exports.nil? || exports.value?(nil)
 
     expect([saves.schedule, stored(saves.store)]).to eq [saves.schedule, exports]
     expect(versions.map { |version| digests(version) }).to include(exports), "a mixture after #{saves.schedule}"
@@ -120,6 +121,28 @@ RSpec.describe Simpkv::Estate::Exports, once: true do
   it 'does not call documents of several saves complete' do
     turns = [[0, 7], [1, 6], [2, 3], [1, 4], [0, 6], [2, 3]].flat_map { |number, calls| [number] * calls }
     run_in_turns({ a: 1, b: 1 }, [{ b: 1 }, { a: 2, b: 2 }, {}], turns)
+  end
+
+  # An earlier save that had counted as dead wrote over the latest one, found no digest to put back, and ended without
+  # a trace. The latest one then called complete what it had not stored.
+  it 'stores the latest, also if the record has forgotten an earlier one that had paused for long' do
+    turns = [*[0] * 6, *[1] * 8, *[2] * 8, *[0] * 5]
+    run({ a: 1 }, [{ a: 2 }, { a: 3 }, { a: 4 }]) do |saves|
+      @now += 301 if saves.schedule.length == 12
+      turns.shift || saves.alive.first
+    end
+  end
+
+  # The earlier save had left a document that no record named.
+  it 'stores the latest, also if the node has been removed while an earlier one had paused for long' do
+    turns = [*[0] * 6, *[1] * 5, *[0] * 5]
+    run({ a: 1 }, [{ a: 2 }, { b: 1 }]) do |saves|
+      if saves.schedule.length == 6
+        @now += 301
+        saves.store.documents.delete_if { |key, _| key.end_with?('/web1') }
+      end
+      turns.shift || saves.alive.first
+    end
   end
 
   it 'stores the latest of four, whichever goes on when, or lets the next run do so' do

@@ -16,6 +16,7 @@ module Simpkv
     # If the order of saves is known, the latest save enters the digests even if earlier saves still run. An earlier
     # save that replaces a document after that puts it back. A save that finds another one in the record, alive or
     # dead, trusts no digest: it compares each document, and writes those that differ (docs/adr/0079).
+    # docs/estate-saves.md has a picture of these states and steps.
     class Exports
       # The documents of all types. The folder of a type has a marker if the marker of the exports names the type.
       class ByType < Documents
@@ -266,15 +267,23 @@ module Simpkv
       # Ends a save that a later one has overtaken. It enters no digests, since it cannot know whether the documents are
       # those of one save. Only if nobody has written a document since it erased digests, it puts those back.
       def withdraw(certname, token, stored, ordered)
-        record = stored&.value
-        return unless record
+        record = stored&.value || {}
+        return enter_again(certname, token, stored, ordered) unless @saving.all(record).key?(token)
 
         ordered.restore(record['exports'].to_h)
-        return unless @saving.all(record).key?(token)
-
         left, others = leave(record, token, @saving.all(record))
         before = ordered.before unless others || @saving.overtaken?(record)
         @estate.inventory.replace_stored(certname, stored, before ? left.merge('exports' => before) : left)
+      end
+
+      # For a record from which this save is missing: it has forgotten the save as a dead one, or was removed. If the
+      # save has replaced documents, the record must change before they are put back: the latest save may be about to
+      # enter their digests (docs/adr/0100).
+      def enter_again(certname, token, stored, ordered)
+        return unless ordered.replaced?
+
+        @estate.inventory.replace_stored(certname, stored, @saving.enter(stored&.value || {}, token))
+        CompareAndSwap.overtaken
       end
 
       # @param saves [Hash{String => String}] those of which the record keeps the tokens

@@ -33,7 +33,12 @@ module Simpkv
       # @return [Hash{String => String, nil}, nil] the digests before this save erased the first ones; nil if there were
       #   none, or the save has replaced documents
       def before
-        @record['exports'] if @record && @replaced.empty?
+        @record['exports'] if @record && !replaced?
+      end
+
+      # @return [Boolean] whether this save has replaced a document, or has tried to
+      def replaced?
+        @replaced.any?
       end
 
       # @return [Boolean] whether a later save has begun
