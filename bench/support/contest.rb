@@ -37,6 +37,7 @@ class Contest
     'adapter' => [*MRI, BY_RUBY, 'adapter'],
     'adapter, FFI' => [{ 'SIMPKV_NATIVE' => 'ffi' }, *MRI, BY_RUBY, 'adapter'],
     'function' => [*MRI, BY_RUBY, 'function'],
+    'function, JSON in Ruby' => [{ 'BENCH_JSON' => 'ruby' }, *MRI, BY_RUBY, 'function'],
     'function, Puppet 7' => [PUPPET7, *MRI, BY_RUBY, 'function'],
     'store, JRuby' => [*JRUBY, BY_RUBY, 'store'],
     'adapter, JRuby' => [*JRUBY, BY_RUBY, 'adapter'],
@@ -118,7 +119,8 @@ class Contest
 
   # @param operation [String] the contestants' name of the case
   # @param names [Array<String>] of {COMMANDS}; the others are compared with the first one
-  # @param settings [Hash] uri:, threads:, keys: for the contestants; blocks:, seconds:, warm: as in {SideBySide.run}
+  # @param settings [Hash] uri:, threads:, keys:, root: (of a store in files) for the contestants; blocks:, seconds:,
+  #   warm: as in {SideBySide.run}
   # @return [Array<SideBySide::Row>]
   def run(title, operation, names, folder, settings = {})
     timing = { seconds: BLOCK_SECONDS, warm: warm(names) }.merge(settings.slice(:blocks, :seconds, :warm))
@@ -145,7 +147,7 @@ class Contest
     { 'LDAPNOINIT' => '1', 'BENCH_URI' => uri, 'BENCH_BIND_DN' => DirectoryServer::USER_DN,
       'BENCH_PASSWORD_FILE' => server.password_file, 'BENCH_BASE_DN' => DirectoryServer::BASE_DN, 'BENCH_ID' => ID,
       'BENCH_CACERT' => (server.certificates.cacert if uri.start_with?('ldaps')),
-      'BENCH_FOLDER' => folder.path, 'BENCH_FOLDER_DN' => dn(folder.path),
+      'BENCH_ROOT' => settings[:root], 'BENCH_FOLDER' => folder.path, 'BENCH_FOLDER_DN' => dn(folder.path),
       'BENCH_KEYS' => settings.fetch(:keys, folder.keys).to_s,
       'BENCH_DOCUMENT' => folder.files.first, 'BENCH_OTHER_DOCUMENT' => folder.files.last, 'BENCH_NAME' => own,
       'BENCH_THREADS' => settings.fetch(:threads, 1).to_s }

@@ -23,6 +23,12 @@ module Layers
       'tls_cacert' => ENV.fetch('BENCH_CACERT', nil), 'id' => ENV.fetch('BENCH_ID') }.compact
   end
 
+  # @return [Hash{String => Object}] a backend: a directory, or files
+  def self.backend
+    root = ENV.fetch('BENCH_ROOT', nil)
+    root ? { 'type' => 'file', 'id' => ENV.fetch('BENCH_ID'), 'root_path' => root } : options.merge('type' => 'ldap')
+  end
+
   def self.password
     File.read(ENV.fetch('BENCH_PASSWORD_FILE'))
   end
@@ -77,11 +83,12 @@ module Layers
       require 'puppet'
       require 'puppet/test/test_helper'
       require 'simpkv'
+      require_relative 'json_in_ruby' if ENV['BENCH_JSON']
       require_relative '../../spec/support/puppet_world'
       Puppet::Test::TestHelper.initialize
       Puppet::Test::TestHelper.before_all_tests
       Puppet::Test::TestHelper.before_each_test
-      backend = Layers.options.merge('type' => 'ldap')
+      backend = Layers.backend
       world = PuppetWorld.new(hiera: { 'backends' => { 'default' => backend } })
       adapter = world.adapter
       world.inside { |compiler| yield Array.new(threads) { new(adapter, compiler, backend) } }
