@@ -1,111 +1,150 @@
 # frozen_string_literal: true
 
-# Finds the tests of files that have changed.
-module Changed
-  # By the beginning of a path, the specs. The first one that fits counts.
-  SPECS = {
-    'lib/simpkv/access/' => %w[spec/unit/access_*_spec.rb spec/access],
-    'lib/simpkv/adapter' => %w[spec/functions spec/conformance],
-    'lib/simpkv/backend' => %w[spec/unit/{backend,default_root,ldap_access,layer,vardirs}_spec.rb
-                               spec/functions/{file_backend,plugin_file}_spec.rb
-                               spec/integration/ldap_messages_spec.rb spec/command/{default_store,stores}_spec.rb],
-    'lib/simpkv/audit' => %w[spec/unit/audit*_spec.rb spec/functions/audit_spec.rb spec/command/audit_spec.rb],
-    'lib/simpkv/cli/audit_trail' => %w[spec/command/audit_spec.rb],
-    'lib/simpkv/cli/commands/stat' => %w[spec/command/{audit,encryption,stores}_spec.rb],
-    'lib/simpkv/cli/commands/log' => %w[spec/command/{audit,stores}_spec.rb],
-    'lib/simpkv/cli/commands/query' => %w[spec/query/command_spec.rb spec/command/query_spec.rb],
-    'lib/simpkv/cli/commands/watch' => %w[spec/command/watch_spec.rb spec/command/watch_directories_spec.rb],
-    'lib/simpkv/cli/directory/' => %w[spec/command/init_spec.rb spec/integration/{schema,directory_setup}_spec.rb],
-    'lib/simpkv/cli/encryption/' => %w[spec/command/encryption_spec.rb],
-    'lib/simpkv/cli/estate/' => %w[spec/command/{access,node*,rule*}_spec.rb],
-    'lib/simpkv/cli/doctor/' => %w[spec/command/{doctor*,runbook}_spec.rb],
-    'lib/simpkv/cli/puppetdb/' => %w[spec/command/import_puppetdb_spec.rb],
-    'lib/simpkv/cli/transfer/' => %w[spec/command/transfer*_spec.rb
-                                     spec/command/{export_formats,import_{consul,eyaml,vault}}_spec.rb],
-    'lib/simpkv/cli/commands/import_' => %w[spec/command/import_*_spec.rb],
-    'lib/simpkv/cli' => %w[spec/command/{base,completion,errors,manual,schemas,stores}_spec.rb],
-    'docs/schemas/' => %w[spec/command/schemas_spec.rb], 'docs/clients.md' => %w[spec/server/clients_spec.rb],
-    'docs/backup.md' => %w[spec/command/backup_spec.rb],
-    'lib/simpkv/config/unit_test' => %w[spec/unit/unit_test_spec.rb spec/functions/{kit,unit_tests}_spec.rb],
-    'lib/simpkv/config' => %w[spec/unit/{config,isolation,option_table,site_file}_spec.rb
-                              spec/conformance/options_spec.rb spec/functions/support_*_spec.rb],
-    'lib/simpkv/document/rich_data' => %w[spec/functions/rich_data_spec.rb spec/conformance/values_spec.rb
-                                          spec/estate/exports*_spec.rb spec/command/{base,puppet}_spec.rb],
-    'lib/simpkv/document/' => %w[spec/unit/{codec,native,plain_yaml,stored_form,versions}*_spec.rb
-                                 spec/conformance/values_spec.rb],
-    'lib/simpkv/errors' => %w[spec/unit spec/command/{errors,runbook}_spec.rb],
-    'lib/simpkv/estate/puppetdb_data' => %w[spec/command/import_puppetdb_spec.rb spec/server/pdb_commands_spec.rb],
-    'lib/simpkv/estate/snapshots' => %w[spec/query/builder_spec.rb],
-    'lib/simpkv/estate' => %w[spec/unit/estate_*_spec.rb spec/estate],
-    'lib/simpkv/query/' => %w[spec/query/*_spec.rb],
-    'lib/simpkv/inspection/' => %w[spec/unit/{inspection,rules}*_spec.rb spec/command/rule*_spec.rb
-                                   spec/estate/inspection*_spec.rb],
-    'lib/simpkv/native/' => %w[spec/unit/{binding,native,store,memory,ffi}*_spec.rb],
-    'lib/simpkv/purging' => %w[spec/unit/purging_*_spec.rb spec/types],
-    'lib/simpkv/server/console' => %w[spec/console],
-    'lib/simpkv/server' => %w[spec/server],
-    'lib/simpkv/status' => %w[spec/command/status_spec.rb spec/server/{metrics,status}_spec.rb
-                              spec/unit/status_*_spec.rb],
-    'lib/simpkv/resources' => %w[spec/types],
-    'lib/simpkv/rspec' => %w[spec/functions/{kit,unit_tests}_spec.rb],
-    'lib/simpkv/ssh/' => %w[spec/unit/ssh_*_spec.rb spec/command/ssh_spec.rb],
-    'lib/simpkv/store' => %w[spec/unit/{audited,encrypted,layer,store,versioned}*_spec.rb spec/conformance],
-    'lib/simpkv/termini/estate_query' => %w[spec/query/function_spec.rb],
-    'lib/simpkv/termini/remote_query' => %w[spec/query/function_spec.rb],
-    'lib/simpkv/termini' => %w[spec/estate],
-    'lib/puppet/indirector/' => %w[spec/estate], 'lib/puppet/reports/' => %w[spec/estate],
-    'lib/puppet/type/' => %w[spec/types], 'lib/puppet/provider/' => %w[spec/types],
-    'lib/puppet_x/simpkv/resource' => %w[spec/types], 'lib/puppet_x/simpkv/access_' => %w[spec/types/access_spec.rb],
-    'lib/puppet' => %w[spec/functions spec/conformance],
-    'lib/' => %w[spec/unit], 'ext/simpkv/' => %w[spec/unit/{binding,native,store,memory,codec}*_spec.rb],
-    'schema/' => %w[spec/integration/{schema,directory_setup}_spec.rb], 'bin/' => %w[spec/package/commands_spec.rb],
-    'examples/console/' => %w[spec/console/{browser,markup}_spec.rb spec/package/commands_spec.rb],
-    'rakelib/site' => %w[spec/console/site_spec.rb],
-    'packaging/' => %w[spec/distribution spec/package/release_check_spec.rb],
-    'rakelib/module_files' => %w[spec/distribution spec/package/module_spec.rb],
-    '.pdkignore' => %w[spec/package/module_spec.rb], 'rakelib/distribution_bill' => %w[spec/distribution],
-    'examples/monitoring/' => %w[spec/server/monitoring_spec.rb spec/package/documentation_spec.rb],
-    '.github/' => %w[spec/package/workflows_spec.rb], 'rakelib/tests' => %w[spec/package/{platforms,workflows}_spec.rb],
-    'docs/install.md' => %w[spec/package/platforms_spec.rb spec/unit/documentation_spec.rb],
-    'rakelib/release' => %w[spec/package/release*_spec.rb], 'rakelib/bill_' => %w[spec/package/release_spec.rb],
-    'examples/module/' => %w[spec/functions/unit_tests_spec.rb],
-    'docs/testing.md' => %w[spec/functions/unit_tests_spec.rb],
-    'rakelib/runbook' => %w[spec/command/runbook_spec.rb],
-    'manifests/' => %w[spec/types/authorized_keys{,_hostile}_spec.rb spec/classes spec/package/class_spec.rb],
-    'templates/' => %w[spec/classes], 'data/' => %w[spec/classes], 'types/' => %w[spec/classes],
-    'tasks/' => %w[spec/bolt/tasks_spec.rb], 'files/' => %w[spec/bolt/tasks_spec.rb],
-    'plans/' => %w[spec/bolt/rotate_spec.rb],
-    'examples/' => %w[spec/package/commands_spec.rb], 'docs/high-availability.md' => %w[spec/availability],
-    'docs/' => %w[spec/unit/documentation_spec.rb],
-    'README.md' => %w[spec/unit/documentation_spec.rb], 'CONTRIBUTING.md' => %w[spec/unit/documentation_spec.rb]
-  }.freeze
+require_relative 'changed_core'
+require_relative 'changed_ruby'
 
-  # The folders of the C sources, and those of the tests that have another name.
-  C = %r{\Aext/core/(?:src|test)/(?<folder>\w+)/}.freeze
-  private_constant :SPECS, :C
+# Selects the tests of files that have changed: those that are named after a file, those that use it, and those of its
+# room and of its users, the nearest first, until they take {MINUTES}. Needs only Ruby and a C compiler: bin/test asks
+# it before it installs what the tests need.
+class Changed
+  # The minutes that the selected tests may take, by the estimate. Those that are nearest run in any case.
+  MINUTES = Integer(ENV.fetch('CHANGED_MINUTES', '5'))
 
-  class << self
-    # @param files [Array<String>] names relative to the root
-    # @return [Array<String>] specs and folders of specs that exist, sorted
-    def specs(files)
-      own, others = files.partition { |file| file.end_with?('_spec.rb') }
-      patterns = others.flat_map { |file| SPECS.find { |beginning, _| file.start_with?(beginning) }&.last.to_a }
-      wanted = (own + patterns).flat_map { |pattern| Dir[pattern] }.uniq.sort
-      wanted.reject { |spec| wanted.include?(File.dirname(spec)) }
-    end
+  # Tests at this distance or nearer always run. See {ChangedRuby} and {ChangedCore}, which measure it.
+  NEAREST = 0.5
 
-    # @param files [Array<String>] names relative to the root
-    # @return [Array<String>] the names of C tests
-    def c_tests(files)
-      folders = files.map { |file| file[C, :folder] }.compact.uniq
-      tests = folders.flat_map { |folder| Dir["ext/core/test/#{folder}/test_*.c"] }
-      tests.map { |test| File.basename(test, '.c') }.sort
-    end
+  # The seconds that the specs of each folder take together, and the C tests: half of the time of their stages in
+  # `bin/test all`, in which four stages share two processors. A file has a share of it by its lines.
+  SECONDS = { 'access' => 150, 'availability' => 135, 'bolt' => 45, 'classes' => 15, 'command' => 330,
+              'conformance' => 80, 'console' => 210, 'distribution' => 80, 'estate' => 135, 'faults' => 80,
+              'fresh' => 75, 'functions' => 40, 'integration' => 340, 'load' => 80, 'package' => 280,
+              'puppetdb' => 110, 'puppetserver' => 220, 'query' => 60, 'server' => 170, 'types' => 120, 'unit' => 95,
+              'core' => 110 }.freeze
 
-    # @return [Array<String>] the files that differ from the branch main, and those that git does not track
-    def files
-      base = `git merge-base HEAD origin/main 2> /dev/null || git merge-base HEAD main`.strip
-      `git diff --name-only #{base} && git ls-files --others --exclude-standard`.lines(chomp: true).uniq
+  # Files that no test can read: texts, pictures, settings of editors and linters.
+  NO_CODE = %r{\.(?:adoc|md|png|svg|tsv|txt|lock|supp|yardopts|rspec)\z|\A(?:LICENSE|\.[\w.-]+|\.github/.*\.md)\z|
+               \Abench/results/|\Aspec/fixtures/|\Aext/core/fuzz/corpus/}x.freeze
+  private_constant :SECONDS, :NO_CODE
+
+  # @return [Array<String>] the files that differ from the branch main, and those that git does not track
+  def self.files
+    base = `git merge-base HEAD origin/main 2> /dev/null || git merge-base HEAD main`.strip
+    raise 'this checkout has no branch main to compare with' if base.empty?
+
+    `git diff --name-only #{base} && git ls-files --others --exclude-standard`.lines(chomp: true).uniq
+  end
+
+  # @param file [String] that has changed
+  # @return [Symbol] the Ruby that runs its specs: the extension never loads the Ruby of the other binding
+  def self.ruby(file)
+    file.start_with?('lib/simpkv/native/') && File.basename(file) != 'cext.rb' ? :ffi : :cext
+  end
+
+  # @return [Array<String>] the changed files
+  attr_reader :files
+
+  # @param files [Array<String>] names relative to the root, in which this must run
+  # @param ruby [ChangedRuby] of this state of the checkout
+  # @param core [ChangedCore]
+  def initialize(files = self.class.files, ruby: ChangedRuby.new, core: ChangedCore.new)
+    @files = files
+    @ruby = ruby
+    @core = core
+  end
+
+  # @return [Array<String>] the specs, the nearest first
+  def specs
+    selected.select { |name| name.end_with?('_spec.rb') }
+  end
+
+  # @return [Array<String>] the names of C tests
+  def c_tests
+    selected.grep(/\Atest_/)
+  end
+
+  # @return [Array<String>] the names of fuzzers
+  def fuzzers
+    selected.grep(/\Afuzz_/)
+  end
+
+  # @return [Array<String>] files of code for which no test is found
+  def untested
+    files.select { |file| File.file?(file) && !file.match?(NO_CODE) && distances(file).empty? }
+  end
+
+  # @return [Array<String>] options of RSpec that leave out examples: those that need much, and that no changed file
+  #   names
+  def options
+    left_out.flat_map { |tag| ['--tag', "~#{tag}"] }
+  end
+
+  # @return [Array<String>] the arguments for bin/setup
+  def needs
+    ['test', *@ruby.needs(specs), *('fuzz' if fuzzers.any?), *(%w[ds389 tools] - left_out)].uniq
+  end
+
+  # @return [Hash{String => String}] the variables with which the bundle has the gems that the specs need
+  def variables
+    (needs & %w[all browser puppetdb service]).any? ? { 'BUNDLE_WITH' => 'server' } : {}
+  end
+
+  # @return [Array<Symbol>] the Rubies that run the specs: see {Rubies}
+  def rubies
+    files.map { |file| self.class.ruby(file) }.uniq
+  end
+
+  # @return [String] what will run, and for how long
+  def plan
+    seconds = selected.sum { |test| seconds(test) }
+    rest = near.keys - selected
+    said = "#{files.length} files differ from main: #{specs.length} files of specs, #{(c_tests + fuzzers).length} C " \
+           "tests, about #{(seconds / 60).ceil} minutes."
+    return said if rest.empty?
+
+    "#{said} #{rest.length} more tests of users would take about #{(rest.sum { |test| seconds(test) } / 60).ceil} " \
+      'minutes: CHANGED_MINUTES=60 runs them, and so does bin/test all.'
+  end
+
+  private
+
+  # @return [Array<String>] tags of examples
+  def left_out
+    texts = files.select { |file| File.file?(file) }.map { |file| File.read(file, encoding: 'BINARY') }
+    { 'ds389' => /389/, 'tools' => /\btools\b/ }.reject { |_, sign| texts.any?(sign) }.keys
+  end
+
+  # @return [Array<String>] the tests that run, the nearest first
+  def selected
+    @selected ||= begin
+      left = MINUTES * 60
+      near.select { |test, distance| distance <= NEAREST || (seconds(test) <= left && left -= seconds(test)) }.keys
     end
   end
+
+  # @return [Hash{String => Float}] all tests that have to do with the files, by their distance
+  def near
+    @near ||= files.map { |file| distances(file) }
+                   .reduce({}) { |all, some| all.merge(some) { |_, *two| two.min } }
+                   .sort_by { |test, distance| [distance.round(1), seconds(test), test] }.to_h
+  end
+
+  def distances(file)
+    @distances ||= {}
+    @distances[file] ||= @core.distances(file).merge(@ruby.distances(file, @core.bound(file)))
+  end
+
+  def seconds(test)
+    return SECONDS.fetch('core') / ChangedCore.tests.length.to_f unless test.include?('/')
+
+    folder = @ruby.folder(test)
+    @lines ||= Hash.new { |lines, path| lines[path] = File.foreach(path).count }
+    SECONDS.fetch(folder, 60) * @lines[test] / Dir["spec/#{folder}/*_spec.rb"].sum { |path| @lines[path] }.to_f
+  end
+end
+
+if $PROGRAM_NAME == __FILE__
+  changed = Changed.new(*(ARGV.any? ? [ARGV] : []))
+  abort "bin/test changed: no test is found for #{changed.untested.join(', ')}" if changed.untested.any?
+  warn changed.plan
+  puts changed.needs.join(' ')
 end

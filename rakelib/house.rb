@@ -28,7 +28,7 @@ class House
 
   def row(gem, room, files)
     code, comments = count(files.map { |file| File.join(@library, file) })
-    [gem, room, files.length, code, comments, tests(room), @rooms.used_by(files).join(', ')]
+    [gem, room, files.length, code, comments, tests(room), @rooms.rooms_used_by(files).join(', ')]
   end
 
   # @return [Array] the row of the core in C

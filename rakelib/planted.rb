@@ -2,6 +2,7 @@
 
 require 'open3'
 require 'yaml'
+require_relative 'changed'
 
 # Plants defects in a copy of the checkout, one at a time, and demands that a test fails: spec/planted/*.yaml has them.
 # Without arguments, it runs the test that each names; with `changed`, the tests that `bin/test changed` selects for the
@@ -22,11 +23,6 @@ class Planted
 
     def c?
       file.start_with?('ext/')
-    end
-
-    # @return [String] the binding with which the specs run: that of a defect in Ruby is FFI's
-    def binding_name
-      file.start_with?('lib/simpkv/native/') ? 'ffi' : 'cext'
     end
 
     def to_s
@@ -95,15 +91,15 @@ class Planted
     specs, c_tests = tests.partition { |name| name.include?('/') }
     return 'caught' if c_tests.any? && run_c_tests(c_tests) == 'caught'
 
-    specs.empty? ? 'ESCAPED' : run_specs(specs, plant.binding_name)
+    specs.empty? ? 'ESCAPED' : run_specs(specs, Changed.ruby(plant.file))
   end
 
   def run_c_tests(names)
     execute({}, 'make', '-C', 'ext/core', '-j2', 'test', "ONLY=#{names.join(' ')}").last ? 'ESCAPED' : 'caught'
   end
 
-  def run_specs(files, binding_name)
-    output, passed = execute({ 'SIMPKV_NATIVE' => binding_name, 'BUNDLE_WITH' => 'server' },
+  def run_specs(files, ruby)
+    output, passed = execute({ 'SIMPKV_NATIVE' => ruby.to_s, 'BUNDLE_WITH' => 'server' },
                              'bundle', 'exec', 'rspec', '--fail-fast', *files)
     return 'ESCAPED' if passed
     return 'caught' if output.match?(FAILED) || output.include?('timeout: sending')
@@ -126,11 +122,12 @@ class Planted
 end
 
 if $PROGRAM_NAME == __FILE__
-  by_name = ->(plant) { plant.test.split }
-  by_change = lambda do |plant|
-    require_relative 'changed'
-    Changed.new([plant.file]).then { |changed| changed.specs + changed.c_tests }
+  by_change = ARGV.first == 'changed'
+  found = [ChangedRuby.new, ChangedCore.new]
+  tests = lambda do |plant|
+    next plant.test.split unless by_change
+
+    Changed.new([plant.file], ruby: found.first, core: found.last).then { |changed| changed.specs + changed.c_tests }
   end
-  tests = ARGV.first == 'changed' ? by_change : by_name
-  exit Planted.new(ARGV.drop(ARGV.first == 'changed' ? 1 : 0), tests).run
+  exit Planted.new(by_change ? ARGV.drop(1) : ARGV, tests).run
 end

@@ -52,13 +52,30 @@ class Rooms
 
   # @param files [Array<String>] of a room
   # @return [Array<String>] the other rooms whose constants they name
-  def used_by(files)
+  def rooms_used_by(files)
     homes = @uses.flat_map { |file, name| files.include?(file) ? [@homes[name]] : [] }
     rooms = homes.select(&:one?).flatten.map { |home| rank(home) }
     (rooms - [rank(files.first)]).uniq.sort.map { |room| FOLDERS[room] } - ['.']
   end
 
+  # @param path [String] of any Ruby file, such as a spec
+  # @return [Array<String>] the files of the library that it uses
+  def used_by(path)
+    uses(RubyVM::AbstractSyntaxTree.parse_file(path), []).uniq.flat_map { |name| openers(name) }.uniq
+  end
+
   private
+
+  # @return [Array<String>] of several files that open a class or a module, the one that is named after it, such as
+  #   `estate/node_list.rb` for Simpkv::Estate::NodeList; or those of the folder of that name
+  def openers(name)
+    homes = @homes[name]
+    return homes if homes.length == 1
+
+    words = name.split('::').drop(1).map { |word| word.gsub(/(?<=[a-z0-9])(?=[A-Z])/, '_').downcase }
+    own = homes & ["#{words.join('/')}.rb"]
+    own.any? ? own : homes.select { |home| words.any? && File.dirname(home) == words.join('/') }
+  end
 
   def cycles
     groups = strongly_connected_components.select { |files| files.length > 1 }

@@ -46,11 +46,15 @@ QUICK = %w[quick_unit quick_core quick_functions].freeze
 
 stage(:changed, 'the specs and C tests of the files that differ from main') do |stage|
   require_relative 'changed'
-  files = Changed.files
-  specs = Changed.specs(files)
-  tests = Changed.c_tests(files)
-  stage.sh(*Rubies.rspec(:cext, *specs)) if specs.any?
-  stage.sh(*core('test', "ONLY=#{tests.join(' ')}")) if tests.any?
+  changed = Changed.new
+  raise "no test is found for #{changed.untested.join(', ')}" if changed.untested.any?
+
+  (changed.specs.any? ? changed.rubies : []).each do |ruby|
+    variables, *command = Rubies.rspec(ruby, *changed.options, *changed.specs)
+    stage.sh(variables.merge(changed.variables), *command)
+  end
+  stage.sh(*core('test', "ONLY=#{changed.c_tests.join(' ')}")) if changed.c_tests.any?
+  stage.sh(*core('fuzz', 'SECONDS=15', "ONLY=#{changed.fuzzers.join(' ')}")) if changed.fuzzers.any?
 end
 
 # ---- Other Rubies, servers and packages
@@ -310,7 +314,12 @@ end
 desc 'Run the specs of the library, the functions and the conformance suite on this Ruby'
 task(:spec) { sh('bundle', 'exec', 'rspec', 'spec/unit', 'spec/functions', 'spec/conformance') }
 
-Dir['spec/*/*_spec.rb'].map { |file| File.basename(File.dirname(file)) }.uniq.each do |folder|
-  desc "Run the specs in spec/#{folder}"
-  task("spec:#{folder}") { sh('bundle', 'exec', 'rspec', "spec/#{folder}") }
+Dir['spec/*/*_spec.rb'].group_by { |file| File.basename(File.dirname(file)) }.each do |folder, files|
+  desc "Run the specs in spec/#{folder}, after installing what they need"
+  task("spec:#{folder}") do
+    require_relative 'changed'
+    changed = Changed.new(files)
+    Bundler.with_unbundled_env { sh('bin/setup', *changed.needs) }
+    sh(changed.variables, 'bundle', 'exec', 'rspec', "spec/#{folder}")
+  end
 end

@@ -1,22 +1,77 @@
 # frozen_string_literal: true
 
+require 'open3'
+require 'rbconfig'
 require_relative '../spec_helper'
 require_relative '../../rakelib/changed'
 
 RSpec.describe 'bin/test changed', :once do
-  it 'runs the specs of what has changed' do
-    expect(Changed.specs(['lib/simpkv/ssh/public_key.rb', 'spec/unit/dn_spec.rb', 'LICENSE']))
-      .to eq(%w[spec/command/ssh_spec.rb spec/unit/dn_spec.rb spec/unit/ssh_authorized_keys_spec.rb
-                spec/unit/ssh_public_key_spec.rb])
-    expect(Changed.specs(%w[lib/simpkv/termini/facts_terminus.rb spec/estate/facts_spec.rb])).to eq(%w[spec/estate])
+  root = File.expand_path('../..', __dir__)
+  around { |example| Dir.chdir(root) { example.run } }
+
+  ruby, core = Dir.chdir(root) { [ChangedRuby.new, ChangedCore.new] }
+  changed = ->(*files) { Changed.new(files, ruby: ruby, core: core) }
+
+  it 'runs the specs that are named after a file first, then those that use it, then those of its users' do
+    specs = changed['lib/simpkv/ssh/public_key.rb'].specs
+    expect(specs.first).to eq('spec/unit/ssh_public_key_spec.rb')
+    expect(specs).to include('spec/command/ssh_spec.rb', 'spec/types/authorized_keys_spec.rb')
+    expect(changed['lib/simpkv/termini/estate_query.rb'].specs).to include('spec/query/function_spec.rb')
   end
 
-  it 'runs the C tests of the folders that have changed' do
-    expect(Changed.c_tests(%w[ext/core/src/name/dn.c lib/simpkv.rb])).to eq(%w[test_dn test_key])
+  it 'runs a spec that has changed, and those that use a helper that has changed (it ran none of these)' do
+    expect(changed['spec/unit/dn_spec.rb'].specs).to eq(%w[spec/unit/dn_spec.rb])
+    expect(changed['spec/support/foreign_ldif.rb'].specs).to include('spec/integration/foreign_entries_spec.rb')
   end
 
-  it 'finds specs for each file of the library' do
-    without = Dir['{lib,ext/simpkv,schema,bin}/**/*.{rb,c,h,conf,ldif}'].select { |file| Changed.specs([file]).empty? }
-    expect(without).to eq([])
+  it 'runs the C tests that include the header of a source, and the specs of the binding that calls it' do
+    expect(changed['ext/core/src/name/dn.c'].c_tests.first).to eq('test_dn')
+    keyring = changed['ext/core/src/crypt/keyring.c']
+    expect(keyring.c_tests).to include('test_keyring', 'test_crypt')
+    expect(keyring.specs).to include('spec/unit/native_keyring_spec.rb')
+  end
+
+  # It printed ok, and ran nothing.
+  it 'runs C tests for the public calls, the public headers, C tests and their helpers' do
+    %w[src/api.c include/simpkv.h test/check.c test/ldap/test_ldap.c test/check.h].each do |file|
+      expect(changed["ext/core/#{file}"].c_tests).not_to be_empty
+    end
+    expect(changed['ext/core/fuzz/fuzz_dn.c'].fuzzers).to eq(%w[fuzz_dn])
+  end
+
+  it 'runs the specs of the FFI binding with FFI' do
+    expect(changed['lib/simpkv/native/ffi.rb', 'lib/simpkv/store.rb'].rubies).to eq(%i[ffi cext])
+  end
+
+  it 'finds tests for files of code in each folder, and names files for which it finds none' do
+    tracked = Open3.capture2('git', 'ls-files', '--cached', '--others', '--exclude-standard').first.lines(chomp: true)
+    # One of each folder: all take half a minute.
+    found = tracked.grep(/\.(?:rb|c|h|rake|pp|sh)\z/).group_by { |file| File.dirname(file) }.values.map(&:first)
+    expect(found.length).to be > 100
+    expect(changed[*found].untested).to eq([])
+    expect(changed['LICENSE', 'README.md', 'lib/simpkv/gone.rb'].untested).to eq([])
+  end
+
+  it 'ends with an error that names a file of code without a test' do
+    empty = Class.new { define_method(:distances) { |*| {} }.then { define_method(:bound) { |_| [] } } }.new
+    expect(Changed.new(%w[Rakefile LICENSE], ruby: empty, core: empty).untested).to eq(%w[Rakefile])
+  end
+
+  it 'takes up to 5 minutes by its estimate, and says so, and what it leaves out' do
+    plan = changed['lib/simpkv/errors.rb'].plan
+    expect(plan).to match(/\A1 files differ from main: \d+ files of specs, 0 C tests, about [56] minutes\. /)
+    expect(plan).to match(/ \d+ more tests of users would take about \d+ minutes: /)
+  end
+
+  # One changed line brought PuppetDB, PostgreSQL and Chromium.
+  it 'installs what the selected specs need, and no more' do
+    expect(changed['lib/simpkv/ssh/public_key.rb'].needs).to eq(%w[test sshd])
+    expect(changed['lib/simpkv/query/tasks.rb'].needs).to eq(%w[test service])
+    expect(changed['lib/simpkv/server/console/nodes/node_table.rb'].needs).to include('browser')
+    expect(changed['lib/simpkv/access/ldap_rules/aci.rb'].options).not_to include('~ds389')
+    expect(changed['lib/simpkv/ssh/public_key.rb'].options).to eq(%w[--tag ~ds389 --tag ~tools])
+    parts = File.read('bin/setup')[/^for scope; do\n.*?^done\n/m].scan(/^    ([\w |-]+)\)/).flatten
+    parts = parts.flat_map { |line| line.split(' | ') }
+    expect(Dir['spec/*/*_spec.rb'].map { |spec| ruby.needs([spec]) }.flatten.uniq - parts).to eq([])
   end
 end

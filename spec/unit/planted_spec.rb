@@ -16,6 +16,13 @@ RSpec.describe 'The planted defects', :once do
     expect(named.select { |test| Dir[test.include?('/') ? test : "ext/core/test/**/#{test}.c"].empty? }).to eq([])
   end
 
+  it 'are in the table of docs/testing.md' do
+    rows = File.readlines('docs/testing.md', encoding: 'UTF-8').grep(/^\| `[^`]* -> /)
+    seams = plants.select(&:seam)
+    expect(rows.map { |row| row.split(' | ').first(2).join(': ').delete('|`').strip })
+      .to eq(seams.map { |plant| "#{plant.seam}: #{plant.because}" })
+  end
+
   it 'are in 30 seams between two rooms at least' do
     expect(plants.map(&:seam).compact.uniq.length).to be >= 30
   end

@@ -1,0 +1,204 @@
+# frozen_string_literal: true
+
+require_relative 'rooms'
+
+# Finds the specs of a file. The distance of a spec from a file is smaller, the more words of the path of the file the
+# path of the spec has.
+class ChangedRuby
+  # The folders of specs for a room that has none of its own name. The first room that a path names counts.
+  HOMES = { 'lib/simpkv/server/console' => %w[console], 'lib/simpkv/server' => %w[server],
+            'lib/simpkv/cli' => %w[command], 'exe' => %w[command], 'lib/simpkv/query' => %w[query],
+            'lib/simpkv/access' => %w[access], 'lib/simpkv/inspection' => %w[estate command],
+            'lib/simpkv/estate' => %w[estate], 'lib/simpkv/termini' => %w[estate],
+            'lib/simpkv/status' => %w[command server], 'lib/simpkv/ssh' => %w[command types],
+            'lib/simpkv/purging' => %w[types], 'lib/simpkv/resources' => %w[types],
+            'lib/simpkv/rspec' => %w[functions], 'lib/simpkv' => %w[functions conformance],
+            'lib/puppet/functions' => %w[functions conformance], 'lib/puppet/type' => %w[types],
+            'lib/puppet/provider' => %w[types], 'lib/puppet/' => %w[estate], 'lib/puppet_x' => %w[functions types],
+            'ext/simpkv' => %w[unit], 'ext/core' => %w[integration], 'schema' => %w[integration access],
+            'manifests' => %w[classes types], 'types' => %w[classes], 'data' => %w[classes], 'templates' => %w[classes],
+            'hiera.yaml' => %w[classes], 'tasks' => %w[bolt], 'files' => %w[bolt], 'plans' => %w[bolt],
+            'packaging' => %w[distribution], 'bench' => %w[unit],
+            'docs/schemas' => %w[command], 'examples/console' => %w[console], 'spec/planted' => [],
+            '' => %w[package] }.freeze
+
+  # Their specs install much or take long: at this distance, they count only if there are no others.
+  HEAVY = %w[availability bolt console distribution fresh load package puppetdb puppetserver].freeze
+  HEAVY_FROM = 0.5
+
+  # Words that tell nothing.
+  COMMON = %w[lib simpkv ext core src spec rb rakelib].freeze
+
+  # The names of rooms in the names of specs.
+  WORDS = { 'cli' => 'command', 'termini' => 'estate', 'resource' => 'type', 'bin' => 'command' }.freeze
+  # What bin/setup installs for the specs of a folder, beside what `bin/setup test` installs.
+  FOLDERS = { 'server' => 'service', 'query' => 'service', 'console' => 'browser', 'puppetdb' => 'puppetdb',
+              'puppetserver' => 'puppetserver', 'bolt' => 'all', 'distribution' => 'all', 'fresh' => 'all',
+              'package' => 'all' }.freeze
+
+  # The same for the specs whose text, or that of their helpers, names a program or the helper that starts it.
+  PROGRAMS = { 'browser' => %r{(?:support/|_relative ')browser'}, 'service' => %r{(?:support/|_relative ')service'},
+               'puppetdb' => /_relative 'postgresql'/, 'puppetserver' => %r{/puppet_server'|/usr/bin/puppet\b},
+               'clients' => /promtool|ansible/, 'sshd' => %r{/sshd'|sshkeys_core|setfacl} }.freeze
+  private_constant :HOMES, :HEAVY, :HEAVY_FROM, :COMMON, :WORDS, :FOLDERS, :PROGRAMS
+
+  def initialize
+    @rooms = Rooms.new('lib/simpkv')
+    @specs = Dir['spec/*/*_spec.rb'].sort
+    @uses = {}
+    @texts = {}
+  end
+
+  # @return [String] the folder of a spec below `spec`
+  def folder(spec)
+    spec.split('/')[1]
+  end
+
+  # @param specs [Array<String>]
+  # @return [Array<String>] what bin/setup installs for them, beside what `bin/setup test` installs
+  def needs(specs)
+    needed = specs.flat_map do |spec|
+      text = [spec, *closure(spec)].map { |path| text(path) }.join
+      [FOLDERS[folder(spec)], *PROGRAMS.keys.select { |name| text.match?(PROGRAMS[name]) }]
+    end
+    needed.compact.uniq
+  end
+
+  # @param file [String] that has changed
+  # @param bound [Array<String>] files that stand for it: those of the binding that call it
+  # @return [Hash{String => Float}] by spec: 0 for the file itself and for a spec that is named after it, up to 1 for
+  #   one that uses or names it, up to 1.5 for one of its room, up to 2 for one of a user of it
+  def distances(file, bound = [])
+    return { file => 0.0 } if @specs.include?(file)
+
+    near = nearest([using(file, 1.0), mentioning(file), at_home(file), *of_users(file, bound)])
+    near = near.to_h { |spec, base| [spec, base - (shared(spec, file) / 2.0)] }.merge(named(file))
+    light = near.select { |spec, distance| distance < HEAVY_FROM || !HEAVY.include?(folder(spec)) }
+    light.empty? ? near : light
+  end
+
+  private
+
+  # @return [Array<Hash{String => Float}>] the specs of the files that use a file, or that are bound to it
+  def of_users(file, bound)
+    users = bound + [file, *bound].flat_map { |path| users(path) }
+    users.uniq.flat_map do |user|
+      [using(user, 2.0), *[named(user), mentioning(user)].map { |specs| specs.transform_values { 1.5 } }]
+    end
+  end
+
+  def nearest(found)
+    found.reduce { |all, some| all.merge(some) { |_, *two| two.min } }
+  end
+
+  # spec/unit/estate_facts_spec.rb and spec/estate/facts_spec.rb are named after lib/simpkv/estate/facts.rb.
+  def named(file)
+    own = words(file.sub(/\.\w+\z/, ''))
+    return {} if own.empty?
+
+    @specs.select { |spec| words(spec.sub(/_spec\.rb\z/, '').sub('spec/unit/', '')).first(own.length) == own }
+          .to_h { |spec| [spec, 0.0] }
+  end
+
+  # @return [Hash{String => Float}] the specs that use a file: those that name its constants or require it; a little
+  #   farther away, those whose helpers do
+  def using(file, base)
+    @specs.to_h { |spec| [spec, use(spec, file, base)] }.compact
+  end
+
+  def use(spec, file, base)
+    return base if uses(spec).include?(file)
+
+    base + 0.3 if closure(spec).any? { |helper| helper == file || uses(helper).include?(file) }
+  end
+
+  # @return [Hash{String => Float}] the specs whose text names a file: a function, a resource type, or a path
+  def mentioning(file)
+    sign = sign(file)
+    return {} unless sign
+
+    namers = Dir['spec/**/*.rb'].select { |path| text(path).match?(sign) }
+    @specs.select { |spec| ([spec, *closure(spec)] & namers).any? }.to_h { |spec| [spec, 1.0] }
+  end
+
+  # @return [Regexp, nil]
+  def sign(file)
+    case file
+    when %r{\Alib/puppet/functions/(simpkv/\w+)} then /\b#{Regexp.last_match(1).gsub('/', '::')}\b/
+    when %r{\Alib/puppet/(?:type|provider)/(\w+)} then /\b#{Regexp.last_match(1)}\b/
+    when %r{\Alib/simpkv/cli/commands/([\w/]+)\.rb}
+      /\bsimpkv\W+#{Regexp.last_match(1).tr('_', '-').split('/').join('\W+')}\b/
+    when %r{\Alib/|\Aext/core/(?:src|test)/} then nil
+    else Regexp.union(File.basename(file), file.sub(/\.\w+\z/, '').split('/').last(2).join('/'))
+    end
+  end
+
+  # @return [Hash{String => Float}] the specs of the room of a file
+  def at_home(file)
+    return {} if file.end_with?('.md')
+
+    own = file[%r{\Aspec/(?!support/|planted/)(\w+)/}, 1]
+    home = own ? [own] : HOMES.find { |place, _| file.start_with?(place) }.last
+    found = @specs.select { |spec| home.include?(folder(spec)) || of_room?(spec, words(file).first) }
+    found.to_h { |spec| [spec, 1.5] }
+  end
+
+  def of_room?(spec, room)
+    folder(spec) == 'unit' && words(spec).include?(room)
+  end
+
+  # @return [Array<String>] the files of lib that use a file, by the graph of the rooms
+  def users(file)
+    return [] unless file.start_with?('lib/')
+
+    @library ||= Dir['lib/**/*.rb'].sort
+    @library.select { |user| user != file && uses(user).include?(file) }
+  end
+
+  # @return [Array<String>] the files whose constants a Ruby file names, and those that a spec requires
+  def uses(path)
+    @uses[path] ||= @rooms.used_by(path).map { |file| "lib/simpkv/#{file}" } | required(path)
+  end
+
+  # In the library, everything requires everything above it.
+  def required(path)
+    return [] if path.start_with?('lib/')
+
+    text(path).scan(/^ *(require(?:_relative)?) '([^']+)'/).map do |how, name|
+      file = how == 'require' ? "lib/#{name}" : File.join(File.dirname(path), name)
+      "#{file.delete_suffix('.rb')}.rb".then { |full| File.expand_path(full).delete_prefix("#{Dir.pwd}/") }
+    end
+  end
+
+  # @return [Array<String>] the helpers of a spec, but for spec_helper.rb, which all have
+  def closure(spec)
+    @closures ||= {}
+    @closures[spec] ||= begin
+      found = []
+      todo = required(spec)
+      while (path = todo.shift)
+        next unless path.start_with?('spec/') && !found.include?(path) && File.file?(path)
+
+        found << path
+        todo.concat(required(path))
+      end
+      found - %w[spec/spec_helper.rb]
+    end
+  end
+
+  # @return [Float] which part of the words of a path a spec has in its own, and in its text the last one
+  def shared(spec, file)
+    own = words(file)
+    own.empty? ? 0.0 : (own & words(spec)).length / own.length.to_f
+  end
+
+  def words(path)
+    @words ||= {}
+    @words[path] ||= path.downcase.split(%r{[/_.-]}).map { |word| word.delete_suffix('s') }
+                         .map { |word| WORDS.fetch(word, word) }.uniq - COMMON
+  end
+
+  def text(path)
+    @texts[path] ||= File.read(path, encoding: 'UTF-8').scrub
+  end
+end
