@@ -112,19 +112,44 @@ static int64_t monotonic_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+static int64_t end_after(int64_t ms)
+{
+    int64_t now = monotonic_ms();
+
+    return ms > INT64_MAX - now ? INT64_MAX : now + ms;
+}
+
+/* The timeout of a call that repeats an interrupted one. */
+static int64_t rest_of(const skv_rb_call *call, int64_t timeout_ms)
+{
+    int64_t now = monotonic_ms();
+
+    if (timeout_ms <= 0 || call->advances)
+        return timeout_ms;
+    if (now >= call->end_ms)
+        return 0;
+    return call->per_round_trip ? timeout_ms : call->end_ms - now;
+}
+
 /*
  * An interrupt ends the waiting of call->run(). Ruby's handlers then run here, outside of the core, and may raise. Most
  * interrupts are harmless: the call has changed nothing yet, and this function repeats it for the rest of its time. An
  * interrupt that comes too late to stop the call does not discard its result.
+ *
+ * A page or a round has no time of its own, but each of its round trips. It is repeated until it has taken the time of
+ * one without any result.
  */
 static void run_until_done(skv_rb_call *call)
 {
-    int64_t timeout_ms = call->timeout_ms, end = monotonic_ms();
+    const int64_t timeout_ms = call->timeout_ms;
+    bool repeats = call->stalled;
 
-    end = timeout_ms > INT64_MAX - end ? INT64_MAX : end + timeout_ms;
     if (!call->again)
         skv_cancel_reset(call->cancel);
-    for (;;) {
+    if (!call->stalled)
+        call->end_ms = end_after(timeout_ms);
+    for (;; repeats = true) {
+        call->timeout_ms = repeats ? rest_of(call, timeout_ms) : timeout_ms;
         call->ran = false;
         rb_nogvl(run_without_gvl, call, skv_rb_fire_cancel, call->cancel, RB_NOGVL_INTR_FAIL | RB_NOGVL_UBF_ASYNC_SAFE);
         if (call->ran && skv_reply_status(call->reply) != SKV_INTERRUPTED)
@@ -132,8 +157,6 @@ static void run_until_done(skv_rb_call *call)
         rb_thread_check_ints();
         if (call->ran && call->in_rounds)
             break;
-        if (timeout_ms > 0 && !call->per_round_trip)
-            call->timeout_ms = end > monotonic_ms() ? end - monotonic_ms() : 0;
     }
     call->timeout_ms = timeout_ms;
 }

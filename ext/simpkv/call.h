@@ -29,6 +29,7 @@ typedef struct skv_rb_call {
     int flags;   /* SKV_GET_*, SKV_TREE_* */
     int refusal; /* a status that is a result, too */
     int64_t timeout_ms;
+    int64_t end_ms; /* when the time of the call is over, or of the page or round that it waits for */
     skv_cancel *cancel;
     skv_reply *reply;
     skv_list *list;
@@ -41,9 +42,11 @@ typedef struct skv_rb_call {
     int page_flags;       /* SKV_PAGE_* */
     skv_reply *page;      /* the page before it is decrypted */
     bool opens;           /* the call opens the store */
-    bool per_round_trip;  /* timeout_ms is for each round trip, not for the call */
+    bool per_round_trip;  /* timeout_ms is for each round trip of a page or a round */
+    bool advances;        /* timeout_ms is for each of many round trips; an interrupted call may have done a part */
     bool in_rounds;       /* after an interrupt, the block decides on the next round */
     bool again;           /* the call repeats an interrupted one */
+    bool stalled;         /* the interrupted one has done nothing */
     bool had_result;      /* an interrupted call may have deleted or made the folder */
     bool ran;
 } skv_rb_call;

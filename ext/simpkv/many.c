@@ -13,7 +13,8 @@ static int run_get_many(skv_rb_call *call)
     return skv_get_many(call->native->store, SKV_RB_BYTES(call->document), call->timeout_ms, call->cancel, call->reply);
 }
 
-/* Yields the outcomes of each round to the block, which returns the records of the next round, or nil. */
+/* Yields the outcomes of each round to the block, which returns the records of the next round, or nil. After an
+ * interrupt, these are the records that it has left undone: the same ones if it has done none. */
 static VALUE to_rounds(skv_rb_call *call)
 {
     for (;;) {
@@ -21,8 +22,10 @@ static VALUE to_rounds(skv_rb_call *call)
 
         if (NIL_P(next))
             return Qnil;
-        call->document = skv_rb_bytes(next);
+        next = skv_rb_bytes(next);
         call->again = skv_reply_status(call->reply) == SKV_INTERRUPTED;
+        call->stalled = call->again && RSTRING_LEN(next) == RSTRING_LEN(call->document);
+        call->document = next;
         skv_rb_run(call);
     }
 }
@@ -243,7 +246,7 @@ static VALUE native_watch(VALUE self, VALUE folder, VALUE since, VALUE wait_ms, 
                         .document = NIL_P(since) ? Qnil : skv_rb_bytes(since),
                         .wait_ms = NUM2LL(wait_ms),
                         .timeout_ms = NUM2LL(timeout_ms),
-                        .per_round_trip = true};
+                        .advances = true};
 
     return skv_rb_perform(self, &call);
 }

@@ -237,7 +237,7 @@ static VALUE native_deletetree(VALUE self, VALUE folder, VALUE timeout_ms)
                         .convert = to_boolean,
                         .key = skv_rb_bytes(folder),
                         .timeout_ms = NUM2LL(timeout_ms),
-                        .per_round_trip = true};
+                        .advances = true};
 
     return skv_rb_perform(self, &call);
 }

@@ -276,17 +276,21 @@ RSpec.describe 'Signals with a handler' do
     expect(new.length).to eq(number / 10)
   end
 
-  # Each signal used to give the call its whole time again.
-  it 'do not prolong a call beyond its deadline' do
-    proxy = SilentProxy.new(slapd)
-    far = open_apart('ldap_uri' => proxy.uri, 'operation_timeout_seconds' => 2, 'retries' => 0)
-    store.put('globals/k', document(1))
-    expect(far.get('globals/k')).to eq(document(1))
-    get = -> { expect { far.get('globals/k') }.to raise_error(Simpkv::TimeoutError) }
-    expect(seconds { proxy.hold(:search) { under_signals(pause: 0.3, most: 80, &get) } }).to be < 15
-    expect(handled).to be_positive
-  ensure
-    proxy&.stop
+  # Each signal used to give the call its whole time again, so that it never ended.
+  { 'get' => ->(store) { store.get('globals/k') }, 'list' => ->(store) { store.list('globals') },
+    'tree' => ->(store) { store.tree('globals') },
+    'get_many' => ->(store) { raise store.get_many(['globals/k']).fetch('globals/k') } }.each do |name, call|
+    it "do not prolong #{name} beyond its deadline", heavy: name != 'get' do
+      proxy = SilentProxy.new(slapd)
+      far = open_apart('ldap_uri' => proxy.uri, 'operation_timeout_seconds' => 1, 'retries' => 0)
+      store.put('globals/k', document(1))
+      eventually { far.get('globals/k') }
+      ends = -> { expect { call.call(far) }.to raise_error(Simpkv::TimeoutError) }
+      expect(seconds { proxy.hold(:search) { under_signals(pause: 0.3, most: 80, &ends) } }).to be < 15
+      expect(handled).to be_positive
+    ensure
+      proxy&.stop
+    end
   end
 
   # Delays the response to one request of the block, and sends a signal when the proxy has that request.
