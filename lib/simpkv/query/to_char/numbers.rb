@@ -11,9 +11,6 @@ module Simpkv
         # Masks of PostgreSQL that are not here.
         OTHERS = /EEEE|RN|V/i.freeze
 
-        # Above it, a Float is exact only without a fraction.
-        LARGEST = 10**30
-
         # @param value [Numeric]
         # @param mask [String]
         # @return [String]
