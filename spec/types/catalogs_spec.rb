@@ -45,6 +45,8 @@ RSpec.describe 'A catalog with keys as resources', type: :host do
     'a purge that is no Boolean' => ["simpkv_folder { 'a': purge => 'maybe' }", /purge|maybe/],
     'a recurse that is no Boolean' => ["simpkv_folder { 'a': recurse => 3 }", /recurse|3/],
     'a limit that is no number' => ["simpkv_folder { 'a': purge_limit => 'many' }", /purge_limit|many/],
+    'a backend of a key that is none' => ["simpkv_key { 'a': backend => 5 }", /the backend must be a name, or a Hash/],
+    'a backend of a folder that is none' => ["simpkv_folder { 'a': backend => '' }", /the backend must be a name/],
     'a pattern that is none' => ["simpkv_folder { 'a': purge_unless => 5 }",
                                  /purge_unless/] }.each do |what, (manifest, why)|
     context "with #{what}" do

@@ -116,11 +116,7 @@ Puppet::Type.newtype(:simpkv_folder) do
       them. The default is the one that functions use.
     TEXT
 
-    validate do |value|
-      next if (value.is_a?(String) && !value.empty?) || value.is_a?(Hash)
-
-      raise ArgumentError, 'the backend must be a name, or a Hash with the options of a backend'
-    end
+    validate { |value| resource.class.check_backend(value) }
   end
 
   newparam(:global) do

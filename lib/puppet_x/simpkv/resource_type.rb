@@ -25,6 +25,14 @@ Module.new do
       super
     end
 
+    # @param value [Object] of the parameter `backend`
+    # @raise [ArgumentError] it cannot be one
+    def check_backend(value)
+      return if (value.is_a?(String) && !value.empty?) || value.is_a?(Hash)
+
+      raise ArgumentError, 'the backend must be a name, or a Hash with the options of a backend'
+    end
+
     # @raise [Puppet::Error] the gem cannot be loaded; says how to install it
     define_method(:check_gem) do
       problem = gem.problem
