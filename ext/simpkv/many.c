@@ -54,8 +54,6 @@ static VALUE native_get_many(VALUE self, VALUE keys, VALUE timeout_ms)
 
 /* ---- Lists ---- */
 
-#define RECORD_HEADER (1 + 2 * sizeof(uint32_t))
-
 static int run_list_open(skv_rb_call *call)
 {
     call->list =
@@ -84,29 +82,30 @@ static int run_list_next(skv_rb_call *call)
                                     call->page_flags, skv_reply_data(page), skv_reply_size(page), call->reply);
 }
 
+static size_t read_record(const skv_reply *page, size_t at, skv_page_record *record)
+{
+    return skv_page_read(skv_reply_data(page) + at, skv_reply_size(page) - at, record);
+}
+
 /* Adds the records of one page. If there is a block, its result replaces the document that it is given. */
 static void unpack_page(const skv_reply *reply, VALUE keys, VALUE folders, VALUE errors, VALUE encrypted)
 {
     const bool block = rb_block_given_p();
-    const char *p = skv_reply_data(reply), *end = p + skv_reply_size(reply);
+    skv_page_record record;
 
-    while (p < end) {
-        uint32_t lengths[2];
-        VALUE name, body;
+    for (size_t at = 0, size; (size = read_record(reply, at, &record)) > 0; at += size) {
+        VALUE name = skv_rb_utf8(record.name, record.name_len), body;
 
-        memcpy(lengths, p + 1, sizeof lengths);
-        name = skv_rb_utf8(p + RECORD_HEADER, lengths[0]);
-        if (*p == 'f') {
+        if (record.kind == 'f') {
             rb_ary_push(folders, name);
-        } else {
-            /* A Hash copies a key that is not frozen. */
-            rb_str_freeze(name);
-            body = skv_rb_utf8(p + RECORD_HEADER + lengths[0], lengths[1]);
-            if (block && *p == 'k')
-                body = rb_yield_values(2, name, body);
-            rb_hash_aset(*p == 'k' ? keys : *p == 'x' ? encrypted : errors, name, body);
+            continue;
         }
-        p += RECORD_HEADER + lengths[0] + lengths[1];
+        /* A Hash copies a key that is not frozen. */
+        rb_str_freeze(name);
+        body = skv_rb_utf8(record.body, record.body_len);
+        if (block && record.kind == 'k')
+            body = rb_yield_values(2, name, body);
+        rb_hash_aset(record.kind == 'k' ? keys : record.kind == 'x' ? encrypted : errors, name, body);
     }
 }
 
@@ -206,18 +205,13 @@ static int run_changes_next(skv_rb_call *call)
 
 static VALUE unpack_changes(const skv_reply *reply)
 {
-    const char *p = skv_reply_data(reply), *end = p + skv_reply_size(reply);
     VALUE changes = rb_ary_new();
+    skv_page_record record;
 
-    while (p < end) {
-        uint32_t lengths[2];
-        VALUE name, cookie;
+    for (size_t at = 0, size; (size = read_record(reply, at, &record)) > 0; at += size) {
+        VALUE name = skv_rb_utf8(record.name, record.name_len), cookie = skv_rb_utf8(record.body, record.body_len);
 
-        memcpy(lengths, p + 1, sizeof lengths);
-        name = skv_rb_utf8(p + RECORD_HEADER, lengths[0]);
-        cookie = skv_rb_utf8(p + RECORD_HEADER + lengths[0], lengths[1]);
-        rb_ary_push(changes, rb_ary_new_from_args(3, skv_rb_utf8(p, 1), name, cookie));
-        p += RECORD_HEADER + lengths[0] + lengths[1];
+        rb_ary_push(changes, rb_ary_new_from_args(3, skv_rb_utf8(&record.kind, 1), name, cookie));
     }
     return changes;
 }

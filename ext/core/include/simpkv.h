@@ -183,15 +183,12 @@ SKV_API skv_status skv_document_same(const char *a, size_t a_len, const char *b,
 
 typedef struct skv_store skv_store;
 
-/*
- * Opens a store. `options` is a list of names and values, each followed by a NUL: "root_path\0/srv/kv\0". Release with
- * skv_close(). Returns NULL on failure, with the reason in the reply:
- *   SKV_INVALID      unknown type or option, a missing option
- *   SKV_DENIED, SKV_UNAVAILABLE    the storage cannot be used or made
- * Thread-safe. skv_options() describes the options of each type. "file" needs root_path; opening makes that folder, the
- * missing folders above it, and "globals" and "environments". "ldap" needs ldap_uri and id; opening does not contact a
- * server: skv_exists() of "" tells if base_dn exists. All stores share the connections of the process.
- */
+/* Opens a store. `options` is a list of names and values, each followed by a NUL: "root_path\0/srv/kv\0". Release with
+ * skv_close(). Returns NULL on failure, with the reason in the reply: SKV_INVALID (an unknown type or option, a missing
+ * option); SKV_DENIED, SKV_UNAVAILABLE (the storage cannot be used or made). Thread-safe. skv_options() describes the
+ * options of each type. "file" needs root_path; opening makes that folder, the missing folders above it, and "globals"
+ * and "environments". "ldap" needs ldap_uri and id; opening does not contact a server: skv_exists() of "" tells if
+ * base_dn exists. All stores share the connections of the process. */
 SKV_API skv_store *skv_open(const char *type, size_t type_len, const char *options, size_t options_len,
                             skv_reply *reply);
 
@@ -368,14 +365,18 @@ SKV_API skv_status skv_entry_password(skv_store *store, const char *dn, size_t d
  *
  * skv_list_next() then returns SKV_OK with a page of one or more records as the data and their count as the number;
  * SKV_END without data after the last page; or an error, which ends the list. `timeout_ms` is for one page. Each record
- * comes once, in no particular order, packed:
- *
- *     char     kind      'k' a key, 'f' a folder, 'e' what could not be read, or has a name that no key can have
- *     uint32_t name_len  in the machine's byte order, unaligned, as the next
- *     uint32_t body_len
- *     name_len bytes     the base name
- *     body_len bytes     'k': the document, 'f': nothing, 'e': why, a message
+ * comes once, in no particular order, packed: kind, name_len, body_len (unaligned, in native byte order), name, body.
  */
+typedef struct skv_page_record {
+    char kind; /* 'k' a key, 'f' a folder, 'e' what could not be read, or has a name that no key can have */
+    const char *name, *body; /* the base name; 'k': the document, 'f': nothing, 'e': why, a message */
+    uint32_t name_len, body_len;
+} skv_page_record;
+
+/* Reads the record at the beginning of a page, or of the rest of one. Returns its size; 0 if no whole record is left.
+ * The record points into the page. Thread-safe. */
+SKV_API size_t skv_page_read(const char *page, size_t page_len, skv_page_record *record);
+
 typedef struct skv_list skv_list;
 SKV_API skv_list *skv_list_open(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms,
                                 skv_cancel *cancel, skv_reply *reply);

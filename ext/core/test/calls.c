@@ -119,16 +119,19 @@ void delete_folder_gives(const char *folder, int64_t number)
 #define RECORDS 64
 typedef char record[256];
 
+size_t next_record(size_t at, skv_page_record *each)
+{
+    return skv_page_read(skv_reply_data(reply) + at, skv_reply_size(reply) - at, each);
+}
+
 /* Adds the records of a page. */
 static size_t add_records(record *records, size_t count)
 {
-    const char *p = skv_reply_data(reply), *end = p + skv_reply_size(reply);
+    skv_page_record each;
 
-    for (uint32_t len[2]; p < end && count < RECORDS; p += 9 + len[0] + len[1]) {
-        memcpy(len, p + 1, sizeof len);
-        snprintf(records[count++], sizeof *records, "%c%.*s%s%.*s ", *p, (int)len[0], p + 9, *p == 'f' ? "" : "=",
-                 *p == 'k' ? (int)len[1] : 0, p + 9 + len[0]);
-    }
+    for (size_t at = 0, size; count < RECORDS && (size = next_record(at, &each)) > 0; at += size)
+        snprintf(records[count++], sizeof *records, "%c%.*s%s%.*s ", each.kind, (int)each.name_len, each.name,
+                 each.kind == 'f' ? "" : "=", each.kind == 'k' ? (int)each.body_len : 0, each.body);
     return count;
 }
 

@@ -47,6 +47,9 @@ const char *tree_of(const char *folder);
 const char *names_below(const char *folder);
 const char *names_of_one_level(const char *folder);
 
+/* Reads the record at a place of the reply's data. Returns its size; 0 at their end. */
+size_t next_record(size_t at, skv_page_record *each);
+
 /* Closes a list. Returns the number of its records, or the negative status of a failure. */
 int count_of(skv_list *list);
 

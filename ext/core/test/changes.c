@@ -5,24 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#define RECORD_HEADER (1 + 2 * sizeof(uint32_t))
-
 skv_changes *changes;
 char seen[CHANGES_SEEN_MAX], cookie[SKV_COOKIE_MAX + 1];
 
 void note_records(void)
 {
-    const char *p = skv_reply_data(reply), *end = p + skv_reply_size(reply);
+    skv_page_record each;
 
-    while (p < end) {
-        uint32_t lengths[2];
+    for (size_t at = 0, size; (size = next_record(at, &each)) > 0; at += size) {
         size_t used = strlen(seen);
 
-        memcpy(lengths, p + 1, sizeof lengths);
-        if (used + lengths[0] + 3 < sizeof seen)
-            snprintf(seen + used, sizeof seen - used, "%c%.*s ", *p, (int)lengths[0], p + RECORD_HEADER);
-        snprintf(cookie, sizeof cookie, "%.*s", (int)lengths[1], p + RECORD_HEADER + lengths[0]);
-        p += RECORD_HEADER + lengths[0] + lengths[1];
+        if (used + each.name_len + 3 < sizeof seen)
+            snprintf(seen + used, sizeof seen - used, "%c%.*s ", each.kind, (int)each.name_len, each.name);
+        snprintf(cookie, sizeof cookie, "%.*s", (int)each.body_len, each.body);
     }
 }
 

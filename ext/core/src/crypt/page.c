@@ -1,16 +1,9 @@
 /* page.c - decrypts the documents of a page of a list. */
+#include "base/record.h"
 #include "crypt/decrypt.h"
 #include "name/key.h"
 
 #include <string.h>
-
-/* A record of a page: see skv_list_next(). */
-typedef struct page_record {
-    char kind;
-    skv_span name, body;
-} page_record;
-
-#define RECORD_HEADER (1 + 2 * sizeof(uint32_t))
 
 typedef struct page_call {
     skv_decryption decryption;
@@ -22,83 +15,53 @@ typedef struct page_call {
     skv_reply *each; /* the failure of a record */
 } page_call;
 
-/* Takes the first record from the rest of the page. Returns false if it is not a whole one. */
-static bool take_record(skv_span *rest, page_record *record)
+/* Appends a record with the name of another one. */
+static void put_record(skv_buf *page, char kind, const skv_page_record *named, const char *body, size_t body_len)
 {
-    uint32_t lengths[2];
-
-    if (rest->len < RECORD_HEADER)
-        return false;
-    memcpy(lengths, rest->bytes + 1, sizeof lengths);
-    if (rest->len - RECORD_HEADER < (size_t)lengths[0] + lengths[1])
-        return false;
-    *record = (page_record){*rest->bytes,
-                            {rest->bytes + RECORD_HEADER, lengths[0]},
-                            {rest->bytes + RECORD_HEADER + lengths[0], lengths[1]}};
-    rest->bytes += RECORD_HEADER + lengths[0] + lengths[1];
-    rest->len -= RECORD_HEADER + lengths[0] + lengths[1];
-    return true;
+    skv_page_put(page, kind, named->name, named->name_len, body, body_len);
 }
 
-static void put_record_start(skv_buf *data, char kind, skv_span name, size_t body_len)
-{
-    const uint32_t lengths[] = {(uint32_t)name.len, (uint32_t)body_len};
-
-    skv_buf_put_char(data, kind);
-    skv_buf_put(data, lengths, sizeof lengths);
-    skv_buf_put(data, name.bytes, name.len);
-}
-
-static void put_record(skv_buf *data, char kind, skv_span name, skv_span body)
-{
-    put_record_start(data, kind, name, body.len);
-    skv_buf_put(data, body.bytes, body.len);
-}
-
-static bool has_plain_name(skv_span name)
+static bool has_plain_name(const skv_page_record *record)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789._:/-";
 
-    for (size_t i = 0; i < name.len; i++)
-        if (!name.bytes[i] || !strchr(allowed, name.bytes[i]))
+    for (size_t i = 0; i < record->name_len; i++)
+        if (!record->name[i] || !strchr(allowed, record->name[i]))
             return false;
     return true;
 }
 
-static skv_status open_record(page_call *call, const page_record *record, const skv_jwe *jwe)
+static skv_status open_record(page_call *call, const skv_page_record *record, const skv_jwe *jwe)
 {
     skv_buf *data = &call->out->data;
-    size_t start = data->len, body;
-    uint32_t len;
+    size_t start = data->len;
     skv_place place;
 
     skv_buf_truncate(&call->path, call->folder);
-    skv_buf_put(&call->path, record->name.bytes, record->name.len);
+    skv_buf_put(&call->path, record->name, record->name_len);
     if (skv_buf_failed(&call->path))
         return skv_fail_memory(call->each);
     place = (skv_place){call->backend, {call->path.bytes, call->path.len}};
-    put_record_start(data, 'k', record->name, 0);
+    put_record(data, 'k', record, "", 0);
     if (skv_buf_failed(data))
         return skv_reply_done(call->out);
-    body = data->len;
     if (skv_decryption_run(&call->decryption, &place, jwe, data, call->each) != SKV_OK) {
         skv_buf_truncate(data, start);
         return call->each->status;
     }
-    len = (uint32_t)(data->len - body);
-    memcpy(data->bytes + start + 1 + sizeof len, &len, sizeof len);
+    skv_page_end(data, start);
     return SKV_OK;
 }
 
-static void decrypt_document(page_call *call, const page_record *record)
+static void decrypt_document(page_call *call, const skv_page_record *record)
 {
     skv_buf *data = &call->out->data;
     skv_jwe jwe;
 
-    if (skv_jwe_find(record->body, &jwe, call->each) != SKV_OK)
+    if (skv_jwe_find((skv_span){record->body, record->body_len}, &jwe, call->each) != SKV_OK)
         return;
-    if (jwe.header.bytes && call->flags & SKV_PAGE_PLAIN_NAMES && !has_plain_name(record->name))
-        put_record(data, 'x', record->name, record->body);
+    if (jwe.header.bytes && call->flags & SKV_PAGE_PLAIN_NAMES && !has_plain_name(record))
+        put_record(data, 'x', record, record->body, record->body_len);
     else if (jwe.header.bytes)
         open_record(call, record, &jwe);
     else if (call->flags & SKV_PAGE_ENCRYPTED_ONLY)
@@ -106,29 +69,30 @@ static void decrypt_document(page_call *call, const page_record *record)
                  "its document is not encrypted, which 'encrypted_only' requires, or the estate: a process with other "
                  "options may have stored it. Correct them, read it, and run 'simpkv rekey'");
     else
-        put_record(data, 'k', record->name, record->body);
+        put_record(data, 'k', record, record->body, record->body_len);
 }
 
-static void decrypt_record(page_call *call, const page_record *record)
+static void decrypt_record(page_call *call, const skv_page_record *record)
 {
     skv_reply_reset(call->each);
     if (record->kind == 'k')
         decrypt_document(call, record);
     else
-        put_record(&call->out->data, record->kind, record->name, record->body);
+        put_record(&call->out->data, record->kind, record, record->body, record->body_len);
     if (call->each->status == SKV_NOMEM)
         skv_fail_memory(call->out);
     else if (call->each->status != SKV_OK)
-        put_record(&call->out->data, 'e', record->name, (skv_span){call->each->message, strlen(call->each->message)});
+        put_record(&call->out->data, 'e', record, call->each->message, strlen(call->each->message));
 }
 
 static void decrypt_records(page_call *call, skv_span page)
 {
-    page_record record;
+    skv_page_record record;
     int64_t count = 0;
 
-    while (page.len && call->out->status == SKV_OK) {
-        if (!take_record(&page, &record)) {
+    for (size_t at = 0, size; at < page.len && call->out->status == SKV_OK; at += size) {
+        size = skv_page_read(page.bytes + at, page.len - at, &record);
+        if (!size) {
             skv_fail(call->out, SKV_INVALID, "this is not a page of a list");
             return;
         }

@@ -208,21 +208,20 @@ void skv_ldap_below_add(skv_ldap_below *below, const struct berval *dn, const sk
 
 /* An orphan, as skv_list_add() has packed it. */
 typedef struct orphan {
-    char *kind, *path, *body;
-    uint32_t lengths[2];
+    skv_page_record record;
+    char *kind, *path; /* its own, which can be changed */
 } orphan;
 
 static bool next_orphan(const skv_ldap_below *below, size_t *at, orphan *out)
 {
-    const skv_buf *data = &below->orphans->data;
+    const skv_reply *packed = below->orphans;
+    size_t size = skv_page_read(skv_reply_data(packed) + *at, skv_reply_size(packed) - *at, &out->record);
 
-    if (*at == data->len)
+    if (!size)
         return false;
-    out->kind = data->bytes + *at;
-    memcpy(out->lengths, out->kind + 1, sizeof out->lengths);
-    out->path = out->kind + 1 + sizeof out->lengths;
-    out->body = out->path + out->lengths[0];
-    *at = (size_t)(out->body - data->bytes) + out->lengths[1];
+    out->kind = packed->data.bytes + *at;
+    out->path = out->kind + (out->record.name - out->kind);
+    *at += size;
     return true;
 }
 
@@ -233,12 +232,12 @@ static bool release_orphans(skv_ldap_below *below, skv_reply *page)
     orphan each;
 
     for (size_t at = 0; next_orphan(below, &at, &each);) {
-        const char *slash = memrchr(each.path, '/', each.lengths[0]);
+        const char *slash = memrchr(each.path, '/', each.record.name_len);
 
         if (!IS_WAITING(*each.kind) || !slash || !is_known_folder(below, each.path, (size_t)(slash - each.path)))
             continue;
         *each.kind = RELEASED(*each.kind);
-        note_path(below, *each.kind, each.path, each.lengths[0], page);
+        note_path(below, *each.kind, each.path, each.record.name_len, page);
         folders |= *each.kind == 'f';
     }
     return folders && page->status == SKV_OK;
@@ -247,7 +246,7 @@ static bool release_orphans(skv_ldap_below *below, skv_reply *page)
 /* Only another program adds entries below a key. */
 static bool is_below_key(const skv_ldap_below *below, const orphan *each)
 {
-    const char *end = each->path + each->lengths[0], *slash = each->path;
+    const char *end = each->path + each->record.name_len, *slash = each->path;
 
     while ((slash = memchr(slash, '/', (size_t)(end - slash))) != NULL) {
         if (json_is_false(noted_path(below, each->path, (size_t)(slash - each->path))))
@@ -261,11 +260,12 @@ static bool is_below_key(const skv_ldap_below *below, const orphan *each)
 static void add_settled_orphan(const skv_ldap_below *below, const orphan *each, skv_reply *page)
 {
     static const char why[] = "a folder of its path cannot be read, or is not one of simpkv's";
+    const skv_page_record *record = &each->record;
 
-    if (!IS_WAITING(*each->kind))
-        skv_list_add(page, *each->kind, each->path, each->lengths[0], each->body, each->lengths[1]);
+    if (!IS_WAITING(record->kind))
+        skv_list_add(page, record->kind, record->name, record->name_len, record->body, record->body_len);
     else if (!is_below_key(below, each))
-        skv_list_add(page, 'e', each->path, each->lengths[0], why, strlen(why));
+        skv_list_add(page, 'e', record->name, record->name_len, why, strlen(why));
 }
 
 void skv_ldap_below_drop_orphans(skv_ldap_below *below)

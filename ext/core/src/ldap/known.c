@@ -43,21 +43,19 @@ static void find_entry(skv_ldap_known *known, skv_ldap_call *call, const skv_lda
 /* Takes the next record of `found`. Leaves out those that no key or folder can have as its name. */
 static bool next_found(const skv_ldap_known *known, size_t *at, item *out, char *version)
 {
-    const skv_buf *data = &known->found->data;
+    const char *found = skv_reply_data(known->found);
+    skv_page_record record;
+    size_t size;
 
-    while (*at < data->len) {
-        const char *record = data->bytes + *at;
-        uint32_t lengths[2];
-
-        memcpy(lengths, record + 1, sizeof lengths);
-        *at += 1 + sizeof lengths + lengths[0] + lengths[1];
-        if (*record == 'e' || lengths[0] > SKV_KEY_MAX || lengths[1] >= SKV_LDAP_VERSION_MAX)
+    while ((size = skv_page_read(found + *at, skv_reply_size(known->found) - *at, &record)) > 0) {
+        *at += size;
+        if (record.kind == 'e' || record.name_len > SKV_KEY_MAX || record.body_len >= SKV_LDAP_VERSION_MAX)
             continue;
-        out->is_folder = *record == 'f';
-        memcpy(out->name, record + 1 + sizeof lengths, lengths[0]);
-        memcpy(out->name + lengths[0], out->is_folder ? "/" : "", 2 - !out->is_folder);
-        memcpy(version, record + 1 + sizeof lengths + lengths[0], lengths[1]);
-        version[lengths[1]] = '\0';
+        out->is_folder = record.kind == 'f';
+        memcpy(out->name, record.name, record.name_len);
+        memcpy(out->name + record.name_len, out->is_folder ? "/" : "", 2 - !out->is_folder);
+        memcpy(version, record.body, record.body_len);
+        version[record.body_len] = '\0';
         out->version = version;
         return true;
     }

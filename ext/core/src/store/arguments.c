@@ -1,5 +1,6 @@
 #include "store/store.h"
 
+#include "base/record.h"
 #include "crypt/jwe.h"
 
 #include <string.h>
@@ -76,15 +77,6 @@ skv_status skv_refuse_structure(const skv_key *key, skv_reply *reply)
 
 void skv_list_add(skv_reply *reply, char kind, const char *name, size_t name_len, const char *body, size_t body_len)
 {
-    const uint32_t lengths[] = {(uint32_t)name_len, (uint32_t)body_len};
-
-    if (name_len > UINT32_MAX || body_len > UINT32_MAX) {
-        reply->data.too_large = true;
-        return;
-    }
-    skv_buf_put_char(&reply->data, kind);
-    skv_buf_put(&reply->data, lengths, sizeof lengths);
-    skv_buf_put(&reply->data, name, name_len);
-    skv_buf_put(&reply->data, body, body_len);
+    skv_page_put(&reply->data, kind, name, name_len, body, body_len);
     reply->number++;
 }

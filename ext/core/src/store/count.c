@@ -1,7 +1,5 @@
 #include "store/count.h"
 
-#include <string.h>
-
 typedef struct below_counts {
     json_int_t keys, folders, unreadable;
 } below_counts;
@@ -9,13 +7,12 @@ typedef struct below_counts {
 /* Counts the records of a page: see skv_list_next(). */
 static void count_records(below_counts *counts, const char *page, size_t len)
 {
-    uint32_t lengths[2];
+    skv_page_record record;
 
-    for (size_t at = 0; at < len; at += 1 + sizeof lengths + lengths[0] + lengths[1]) {
-        counts->keys += page[at] == 'k';
-        counts->folders += page[at] == 'f';
-        counts->unreadable += page[at] == 'e';
-        memcpy(lengths, page + at + 1, sizeof lengths);
+    for (size_t at = 0, size; (size = skv_page_read(page + at, len - at, &record)) > 0; at += size) {
+        counts->keys += record.kind == 'k';
+        counts->folders += record.kind == 'f';
+        counts->unreadable += record.kind == 'e';
     }
 }
 

@@ -1,6 +1,7 @@
 /* The lowest layer of the core: buffers, replies, deadlines. */
 #include "base/buf.h"
 #include "base/deadline.h"
+#include "base/record.h"
 #include "base/reply.h"
 #include "chaos.h"
 #include "check.h"
@@ -85,6 +86,32 @@ static void utf8_is_told_from_other_bytes(void)
         CHECK(skv_is_utf8(cases[i].bytes, strlen(cases[i].bytes)) == cases[i].valid);
 }
 
+static void records_are_read_as_they_are_packed(void)
+{
+    skv_page_record record;
+    skv_buf page;
+    size_t first;
+
+    skv_buf_init(&page, 1000);
+    skv_page_put(&page, 'k', "name", 4, "", 0);
+    skv_buf_put_string(&page, "document");
+    skv_page_end(&page, 0);
+    first = page.len;
+    skv_page_put(&page, 'f', "folder", 6, "", 0);
+    CHECK(skv_page_read(page.bytes, page.len, &record) == first);
+    CHECK(record.kind == 'k' && record.name_len == 4 && record.body_len == 8);
+    CHECK(memcmp(record.name, "name", 4) == 0 && memcmp(record.body, "document", 8) == 0);
+    CHECK(skv_page_read(page.bytes + first, page.len - first, &record) == page.len - first);
+    CHECK(record.kind == 'f' && record.name_len == 6 && record.body_len == 0);
+    CHECK(skv_page_read(page.bytes + page.len, 0, &record) == 0);
+    for (size_t len = 0; len < first; len++)
+        CHECK(skv_page_read(page.bytes, len, &record) == 0);
+    CHECK(skv_page_read(NULL, 0, &record) == 0);
+    skv_page_put(&page, 'k', "name", 4, "", (size_t)UINT32_MAX + 1);
+    CHECK(page.too_large);
+    skv_buf_free(&page);
+}
+
 static void statuses_have_names(void)
 {
     CHECK_STR(skv_status_name(SKV_OK), "ok");
@@ -152,6 +179,7 @@ int main(void)
     buffer_refuses_more_than_its_maximum();
     first_failure_wins_and_messages_are_printable();
     utf8_is_told_from_other_bytes();
+    records_are_read_as_they_are_packed();
     statuses_have_names();
     waiting_ends_at_the_deadline();
     waiting_is_cancelled_before_and_during_it();
