@@ -17,7 +17,7 @@ RSpec.describe References do
 
   {
     'a comment of C' => ['src/a.c', "int a; /* see\n * net/gone.h */\n", 'src/a.c:2 names net/gone.h'],
-    'a comment of Ruby' => ['a_spec.rb', "a = 1\t# as GONE.md says\n", 'a_spec.rb:1 names GONE.md'],
+    'a comment of Ruby' => ['a_spec.rb', "a = 1 # as GONE.md says\n", 'a_spec.rb:1 names GONE.md'],
     'a comment of a shell script' => ['bin/a', "#!/bin/sh\n# see lib/gone.rb\n", 'bin/a:2 names lib/gone.rb'],
     'a page' => ['docs/a.md', "`lib/gone.rb` does it\n", 'docs/a.md:1 names lib/gone.rb'],
     'a record of a decision' => ['a.rb', "# docs/adr/0002 says why\n", 'a.rb:1 names docs/adr/0002']
