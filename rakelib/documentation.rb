@@ -1,20 +1,21 @@
 # frozen_string_literal: true
 
 require 'erb'
+require 'yaml'
 require 'simpkv'
 require 'simpkv/config/site_file'
 require_relative 'configuration_manual'
 
 # Writes the generated pages: docs/configuration.md and docs/simpkv.yaml.5 from the definitions of the options,
 # docs/simpkv.1 from the commands, REFERENCE.md from the docstrings of the functions, docs/runbook.md from what the code
-# can report.
+# can report, the last table of docs/security.md from the planted defects.
 module Documentation
   ROOT = File.expand_path('..', __dir__)
 
   # The pages, and the methods that make them.
   PAGES = { 'docs/simpkv.1' => :manual, 'docs/simpkv.yaml.5' => :configuration_manual,
             'docs/configuration.md' => :configuration, 'docs/runbook.md' => :runbook,
-            'REFERENCE.md' => :reference }.freeze
+            'docs/security.md' => :security, 'REFERENCE.md' => :reference }.freeze
 
   # The tables of docs/configuration.md.
   module Tables
@@ -71,6 +72,16 @@ module Documentation
   def self.runbook
     require_relative 'runbook'
     Runbook.page
+  end
+
+  # @return [String] docs/security.md
+  def self.security
+    page = File.read(File.join(ROOT, 'docs', 'security.md'), encoding: 'UTF-8')
+    plants = YAML.safe_load(File.read(File.join(ROOT, 'spec', 'planted', 'promises.yaml'), encoding: 'UTF-8'))
+    rows = plants.map do |plant|
+      [plant['promise'], plant['because'], plant['test'].split.map { |test| Tables.code(test) }.join(', ')]
+    end
+    page.sub(/^\| promise \|.*\z/m) { "#{Tables.table(['promise', 'planted defect', 'test that fails'], rows)}\n" }
   end
 
   # @return [String] REFERENCE.md

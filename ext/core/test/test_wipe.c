@@ -4,8 +4,10 @@
 #include "directory.h"
 #include "freed.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define SECRET "pl4nted-in-memory"
 #define DOCUMENT "{\"value\":\"" SECRET "\",\"metadata\":{}}"
@@ -114,6 +116,41 @@ static void entries_are_wiped(void)
     CHECK(spilled == 0);
 }
 
+/* ---- The stack of a thread that binds ---- */
+
+#define STACK_SIZE ((size_t)1 << 20)
+
+/* Spells the bind DN in another way, so that the store has connections of its own. */
+static void *bind_anew(void *unused)
+{
+    char password_file[256];
+    skv_store *own;
+
+    snprintf(password_file, sizeof password_file, "admin_pw_file=%s", server.password_file);
+    own = open_with(true, (const char *[]){"id=plain", "admin_dn=cn=simpkv, dc=simp", password_file, NULL});
+    CHECK(skv_exists(own, "", 0, LONG_MS, NULL, reply) == SKV_OK);
+    skv_close(own);
+    return unused;
+}
+
+/* No test used to see the copies of the password there. */
+static void the_password_of_the_bind_does_not_stay_on_the_stack(void)
+{
+    char *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    pthread_attr_t attributes;
+    pthread_t thread;
+
+    if (!CHECK(stack != MAP_FAILED))
+        return;
+    pthread_attr_init(&attributes);
+    CHECK(pthread_attr_setstack(&attributes, stack, STACK_SIZE) == 0);
+    CHECK(pthread_create(&thread, &attributes, bind_anew, NULL) == 0);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&attributes);
+    CHECK(memmem(stack, STACK_SIZE, SLAPD_PASSWORD, strlen(SLAPD_PASSWORD)) == NULL);
+    munmap(stack, STACK_SIZE);
+}
+
 static void tests(void)
 {
     a_block_with_a_secret_is_seen();
@@ -121,6 +158,7 @@ static void tests(void)
     what_is_read_at_once_is_wiped();
     what_is_compared_at_once_is_wiped();
     entries_are_wiped();
+    the_password_of_the_bind_does_not_stay_on_the_stack();
 }
 
 int main(void)

@@ -85,6 +85,9 @@ static long note_change(int fd, long result)
     return result;
 }
 
+/* The modes with which files were made. */
+static mode_t made_with;
+
 /* ---- The calls themselves, in place of the C library's ---- */
 
 int openat(int folder, const char *name, int flags, ...)
@@ -95,6 +98,7 @@ int openat(int folder, const char *name, int flags, ...)
     va_start(rest, flags);
     mode = flags & O_CREAT ? va_arg(rest, int) : 0;
     va_end(rest);
+    made_with |= (mode_t)mode;
     if (disk.read_only && (flags & O_ACCMODE) == O_RDONLY)
         return (int)syscall(SYS_openat, folder, name, flags, mode);
     return fails() ? -1 : (int)syscall(SYS_openat, folder, name, flags, mode);
@@ -350,10 +354,20 @@ static void what_a_call_has_done_survives_a_crash(void)
         is_durable(more_deeds[i], "another call,", i);
 }
 
+/* Here the group may not read the file, and others may. Until the new file has its group, members of it are others. */
+static void nobody_else_can_open_a_file_before_it_has_its_group(void)
+{
+    CHECK(put("globals/k", "old") == SKV_OK && chmod(path("globals/k"), 0604) == 0);
+    made_with = 0;
+    CHECK(put("globals/k", "new") == SKV_OK);
+    CHECK(made_with == 0600 && (stat_of("globals/k").st_mode & 0777) == 0604);
+}
+
 int main(void)
 {
     static void (*const tests[])(void) = {a_failing_disk_loses_and_tears_nothing, a_read_only_disk_can_be_read,
-                                          what_a_call_has_done_survives_a_crash};
+                                          what_a_call_has_done_survives_a_crash,
+                                          nobody_else_can_open_a_file_before_it_has_its_group};
     int status = run_file_tests("store_file_failing", tests, sizeof tests / sizeof *tests);
 
     check_tally("disk that is full, broken or read-only", faults, calls_made());
