@@ -3,6 +3,7 @@
 require 'simpkv/clock'
 require 'simpkv/version'
 require 'simpkv/errors'
+require 'simpkv/native'
 
 # A key/value store for Puppet manifests, in files or in an LDAP directory.
 #
@@ -10,18 +11,6 @@ require 'simpkv/errors'
 # two bindings to one C core with the same methods: `cext`, an extension for MRI, and `ffi`, for JRuby and, on demand,
 # MRI. A process uses one.
 module Simpkv
-  # @return [String] the binding to load: the environment variable SIMPKV_NATIVE (`cext` or `ffi`), else the usual one
-  #   of this Ruby
-  # @raise [LoadError] SIMPKV_NATIVE has another value, or is `cext` on JRuby
-  def self.binding_wanted
-    jruby = RUBY_ENGINE == 'jruby'
-    wanted = ENV['SIMPKV_NATIVE'].to_s
-    wanted = jruby ? 'ffi' : 'cext' if wanted.empty?
-    return wanted if wanted == 'ffi' || (wanted == 'cext' && !jruby)
-
-    raise LoadError, "SIMPKV_NATIVE=#{wanted}: expected #{jruby ? 'ffi' : 'cext or ffi'}, or nothing"
-  end
-
   # Returns statistics of this process's connections to directory servers. All stores, environments and catalogs share
   # these.
   #
@@ -36,7 +25,6 @@ module Simpkv
     Native.stats
   end
 
-  require "simpkv/native/#{binding_wanted}"
   require 'simpkv/store/audited_store'
   require 'simpkv/store/batch'
   require 'simpkv/store/change'

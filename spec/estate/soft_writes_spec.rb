@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/status/parts/compilers'
 require_relative 'inspection_helper'
 require_relative '../support/cuttable_proxy'
 require_relative '../support/eventually'

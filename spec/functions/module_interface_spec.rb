@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative '../puppet_helper'
+require_relative '../support/another_ruby'
 %w[adapter config/site_check resources resources/access_catalog termini/node_query termini/estate_query].each do |name|
   require "simpkv/#{name}"
 end
@@ -32,5 +33,21 @@ RSpec.describe "What the module's code uses of the gem" do
       Object.const_defined?(constant) && (method.nil? || Object.const_get(constant).respond_to?(method))
     end
     expect(missing).to be_empty
+  end
+
+  # A file that the module names had needed one that only another file loaded.
+  it 'loads each file of the gem that it requires by itself', needs: :fork do
+    features = Dir[File.join(root, '{puppet,puppet_x}/**/*.rb')].flat_map do |file|
+      File.read(file, encoding: 'UTF-8').scan(%r{require '(simpkv[\w/]*)'}).flatten
+    end
+    script = <<~'RUBY'
+      require 'puppet'
+      ARGV.each do |feature|
+        Process.wait(fork { require feature })
+        puts feature unless $?.success?
+      end
+    RUBY
+    command = AnotherRuby.command('-e', script, *features.uniq)
+    expect([features.uniq.length > 5, IO.popen(command, err: %i[child out], &:read)]).to eq([true, ''])
   end
 end

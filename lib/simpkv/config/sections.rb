@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/config/options'
 require 'simpkv/gems'
 
 module Simpkv

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require 'simpkv/native'
+
 module Simpkv
   # The options of the types of stores. The core has the table of them: `Native.options`.
   module Config
