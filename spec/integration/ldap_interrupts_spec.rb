@@ -278,7 +278,6 @@ RSpec.describe 'Signals with a handler' do
 
   # Each signal used to give the call its whole time again, so that it never ended.
   { 'get' => ->(store) { store.get('globals/k') }, 'list' => ->(store) { store.list('globals') },
-    'tree' => ->(store) { store.tree('globals') },
     'get_many' => ->(store) { raise store.get_many(['globals/k']).fetch('globals/k') } }.each do |name, call|
     it "do not prolong #{name} beyond its deadline", heavy: name != 'get' do
       proxy = SilentProxy.new(slapd)
