@@ -26,7 +26,7 @@ RSpec.describe 'The index of an encrypted estate with secrets' do
                       trusted: { 'extensions' => { 'pp_secret' => 'pl4nted3' } })
     estate.exports.save('web1', { 'user' => [{ 'title' => 'felix', 'parameters' => exported }] }, 'production')
     estate.catalogs.put('web1', catalog)
-    estate.reports.save('web1', 'status' => 'changed', 'environment' => 'production')
+    estate.reports.save('web1', 'status' => 'changed', 'environment' => 'production', 'events' => [event])
   end
 
   after { FileUtils.remove_entry(root) }
@@ -42,6 +42,12 @@ RSpec.describe 'The index of an encrypted estate with secrets' do
   def catalog
     { 'resources' => [{ 'type' => 'File', 'title' => '/etc/motd', 'sensitive_parameters' => ['content'],
                         'parameters' => { 'content' => 'pl4nted7', 'mode' => '0600' } }] }
+  end
+
+  # @return [Hash] what a report has of a property whose messages are secret
+  def event
+    { 'type' => 'User', 'title' => 'felix', 'property' => 'password', 'status' => 'success', 'name' => 'changed',
+      'message' => 'changed password from pl4nted8 to pl4nted9', 'time' => '2026-01-01T00:00:00.000Z' }
   end
 
   # @return [Array<Hash>] what a query answers
@@ -60,6 +66,7 @@ RSpec.describe 'The index of an encrypted estate with secrets' do
       .to eq('app' => { 'name' => 'shop' }, 'trusted' => { 'extensions' => {} })
     expect(rows('resources').to_h { |row| row.values_at('title', 'parameters') })
       .to eq('felix' => { 'groups' => ['web'] }, '/etc/motd' => { 'mode' => '0600' })
+    expect(rows('events').map { |row| row.values_at('property', 'message') }).to eq([['password', nil]])
     files = Dir[File.join(folder, '*')]
     expect(files.map { |file| File.extname(file) }).to include('.db')
     expect(files.map { |file| File.binread(file) }).to all(satisfy { |bytes| !bytes.include?('pl4nted') })

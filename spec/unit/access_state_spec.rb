@@ -38,6 +38,13 @@ RSpec.describe Simpkv::Access::State do
     end
   end
 
+  # An apply would remove the rights of a role that is left out.
+  it 'is an error if a document cannot be read, and names it' do
+    declare
+    estate.store.put('globals/estate/access/roles/dev', 'damaged')
+    expect { state.read }.to raise_error(Simpkv::MalformedError, %r{globals/estate/access/roles/dev})
+  end
+
   %w[users roles bindings].each do |section|
     it "is consistent when somebody declares and deletes after it has read the #{section} (a false conflict)" do
       %i[declare delete].each do |change|

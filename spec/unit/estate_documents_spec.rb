@@ -52,6 +52,20 @@ RSpec.describe 'Documents of the estate' do
     expect(documents.get('c')).to eq 3
   end
 
+  it 'are not deleted if another writer has replaced what is to be deleted' do
+    documents.put('a', 1)
+    read = document(1)
+    documents.put('a', 2)
+
+    expect([documents.delete_expected('a', read), documents.get('a')]).to eq [false, 2]
+    expect([documents.delete_expected('a', document(2)), documents.get('a')]).to eq [true, nil]
+  end
+
+  it 'are denied if they are encrypted, and this process has no keys' do
+    estate.store.put('globals/estate/things/a', encrypted)
+    expect { documents.get('a') }.to raise_error(Simpkv::DeniedError, %r{globals/estate/things/a})
+  end
+
   it 'are updated by the block, which is called again if another writer was faster' do
     documents.put('a', 1)
     seen = []
