@@ -40,7 +40,7 @@ RSpec.describe "What the module's code uses of the gem" do
     features = Dir[File.join(root, '{puppet,puppet_x}/**/*.rb')].flat_map do |file|
       File.read(file, encoding: 'UTF-8').scan(%r{require '(simpkv[\w/]*)'}).flatten
     end
-    script = <<~'RUBY'
+    script = <<~RUBY
       require 'puppet'
       ARGV.each do |feature|
         Process.wait(fork { require feature })
