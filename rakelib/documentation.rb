@@ -8,14 +8,15 @@ require_relative 'configuration_manual'
 
 # Writes the generated pages: docs/configuration.md and docs/simpkv.yaml.5 from the definitions of the options,
 # docs/simpkv.1 from the commands, REFERENCE.md from the docstrings of the functions, docs/runbook.md from what the code
-# can report, the last table of docs/security.md from the planted defects.
+# can report, the last table of docs/security.md from the planted defects, docs/adr/README.md from the titles of the
+# records.
 module Documentation
   ROOT = File.expand_path('..', __dir__)
 
   # The pages, and the methods that make them.
   PAGES = { 'docs/simpkv.1' => :manual, 'docs/simpkv.yaml.5' => :configuration_manual,
             'docs/configuration.md' => :configuration, 'docs/runbook.md' => :runbook,
-            'docs/security.md' => :security, 'REFERENCE.md' => :reference }.freeze
+            'docs/security.md' => :security, 'docs/adr/README.md' => :decisions, 'REFERENCE.md' => :reference }.freeze
 
   # The tables of docs/configuration.md.
   module Tables
@@ -82,6 +83,18 @@ module Documentation
       [plant['promise'], plant['because'], plant['test'].split.map { |test| Tables.code(test) }.join(', ')]
     end
     page.sub(/^\| promise \|.*\z/m) { "#{Tables.table(['promise', 'planted defect', 'test that fails'], rows)}\n" }
+  end
+
+  # @return [String] docs/adr/README.md, a line for each record
+  def self.decisions
+    lines = Dir[File.join(ROOT, 'docs/adr/[0-9]*.md')].sort.map do |file|
+      title, status = File.readlines(file, encoding: 'UTF-8', chomp: true).reject(&:empty?).first(2)
+      number, text = title.match(/\A# (\d+)\. (.*)/).captures
+      superseded = " (#{status[/superseded by [^.,]*\.md\)/i].downcase})" if status.start_with?('Superseded')
+      "| [#{number}](#{File.basename(file)}) | #{text}#{superseded} |"
+    end
+    "# Decisions\n\n<!-- `rake docs` writes this page from the titles of the records. -->\n\n" \
+      "| record | decision |\n| --- | --- |\n#{lines.join("\n")}\n"
   end
 
   # @return [String] REFERENCE.md

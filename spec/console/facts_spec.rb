@@ -149,7 +149,7 @@ RSpec.describe 'The pages about facts' do
     expect([response.status, text(response)]).to match([503, why])
     expect(response).to harmless
     expect(client.get('/readyz').data['index']).to include('ok' => false, 'error' => why)
-    expect(service.log).to match(why)
+    eventually(errors: RuntimeError) { service.log.match?(why) }
     store.delete('globals/estate/status/x"<img src=x>')
     eventually { page('/facts').status == 200 }
   end

@@ -43,6 +43,7 @@ RSpec.describe 'The connections of the service' do
                                                            start_with('HTTP/1.1 200')])
       expect(connections('open')).to be <= 32
       expect(connections('ended_total{reason="room"}')).to be > 5000
+      eventually(errors: RuntimeError) { service.log.match?(/max_connections/) }
       expect(service.log.lines.grep(/max_connections/).length).to be_between(1, 3)
     ensure
       [kept, *idle].each { |socket| socket&.close }

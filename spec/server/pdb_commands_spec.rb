@@ -112,7 +112,8 @@ RSpec.describe 'The commands of the API of PuppetDB' do
     expect(submit!('replace_facts', facts, 'secondsToWaitForCompletion' => 5))
       .to match('uuid' => a_kind_of(String), 'processed' => true, 'timed_out' => false)
     id = submit!('replace_facts', facts)['uuid']
-    expect(service.log).to match(%r{ #{id} local POST /pdb/cmd/v1 200 })
+    # The response does not wait for the log.
+    eventually(errors: RuntimeError) { service.log.match?(%r{ #{id} local POST /pdb/cmd/v1 200 }) }
   end
 
   it 'takes names with spaces, compressed bodies, and all in the body' do
