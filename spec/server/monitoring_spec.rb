@@ -8,7 +8,7 @@ RSpec.describe 'The alerts of examples/monitoring' do
   alerts = RunbookSources.alerts
   # The names that the service gives to the methods of Exposition and to the registry.
   exposed = Dir[File.join(root, 'lib/simpkv/{server,status}/**/*.rb')].flat_map do |file|
-    File.read(file, encoding: 'UTF-8').scan(/(?<=[(\[\s]):(simpkv_\w+)/).flatten
+    File.read(file, encoding: 'UTF-8').scan(/(?<=[(\s]|> \[):(simpkv_\w+)/).flatten
   end
 
   # @return [Array<String>] the metrics of an expression
