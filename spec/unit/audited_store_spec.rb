@@ -302,7 +302,10 @@ RSpec.describe Simpkv::AuditedStore do
       let(:required) { true }
 
       it 'does nothing that it could not tell of' do
-        audited.put('globals/a', document(1))
+        # Lines of these names are longer than the ones that do not fit any more.
+        first = 'globals/first-of-all'
+        other = 'globals/one-more-key'
+        audited.put(first, document(1))
         @fill.call
         done = (1..2000).take_while { |n| attempt { audited.put("globals/k#{n}", document(n)) } }
         expect(@error).to be_a(Simpkv::AuditError).and have_attributes(
@@ -310,11 +313,11 @@ RSpec.describe Simpkv::AuditedStore do
                    "'required' of 'audit' is set, so nothing was done"
         )
         expect(store.list('globals')[:keys].length).to eq(done.length + 1)
-        expect { audited.put_many({ 'globals/x' => document(1) }) }.to raise_error(Simpkv::AuditError)
-        expect { audited.get('globals/a') }.to raise_error(Simpkv::AuditError)
-        expect([store.kind('globals/x'), lines.length]).to eq([nil, done.length + 1])
+        expect { audited.put_many({ other => document(1) }) }.to raise_error(Simpkv::AuditError)
+        expect { audited.get(first) }.to raise_error(Simpkv::AuditError)
+        expect([store.kind(other), lines.length]).to eq([nil, done.length + 1])
         File.truncate(File.join(File.dirname(@log), 'filler'), 0)
-        expect([audited.put('globals/x', document(1)), lines.length]).to eq([true, done.length + 2])
+        expect([audited.put(other, document(1)), lines.length]).to eq([true, done.length + 2])
       end
 
       def attempt
