@@ -286,7 +286,7 @@ RSpec.describe 'What needs attention on the overview' do
       { 'error' => "could not reach a server: ldap://a: no answer (#{first}); ldap://b: no answer (#{second})" }
     end
     expect(texts(nodes: errors.first, compilers: errors.last))
-      .to eq([[true, "The nodes and compilers cannot be read: #{errors.first['error']}"]])
+      .to eq([[true, "The compilers and nodes cannot be read: #{errors.last['error']}"]])
   end
 
   it 'is nothing on a calm site' do
