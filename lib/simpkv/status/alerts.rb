@@ -98,6 +98,21 @@ module Simpkv
         reached(name) { |limit| value >= limit }
       end
 
+      # Adds what {#certificate} adds for each certificate of a part: see {#most}.
+      #
+      # @param part [Hash] with `certificates`
+      # @yieldparam certificate [Hash] with `subject`, `option`, `days` and `expires`
+      # @yieldreturn [String] whose option names it
+      # @return [void]
+      def certificates(what, about, part)
+        most(what, about) do
+          part['certificates'].each do |each|
+            whose = "#{each['subject']} ('#{each['option']}' of #{yield each})"
+            certificate(about, whose, *each.values_at('days', 'expires'))
+          end
+        end
+      end
+
       # @param days [Integer, nil] until the end, as whole days; nil for no certificate
       # @param ends [String, nil] the exact time
       # @return [void]

@@ -14,11 +14,8 @@ module Simpkv
         TITLE = 'Certificates of backends'
 
         def self.alert(part, alerts)
-          alerts.most('certificates of backends', 'certificates') do
-            part['certificates'].each do |each|
-              whose = "#{each['subject']} ('#{each['option']}' of the backend '#{each['backend']}')"
-              alerts.certificate('certificates', whose, *each.values_at('days', 'expires'))
-            end
+          alerts.certificates('certificates of backends', 'certificates', part) do |each|
+            "the backend '#{each['backend']}'"
           end
         end
 

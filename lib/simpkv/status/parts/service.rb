@@ -11,12 +11,7 @@ module Simpkv
         WORDS = 'service'
 
         def self.alert(part, alerts)
-          alerts.most('certificates of the service', 'service') do
-            part['certificates'].each do |each|
-              whose = "#{each['subject']} ('#{each['option']}' of the service)"
-              alerts.certificate('service', whose, *each.values_at('days', 'expires'))
-            end
-          end
+          alerts.certificates('certificates of the service', 'service', part) { 'the service' }
         end
       end
     end
