@@ -4,15 +4,17 @@ require 'simpkv/gems'
 
 module Simpkv
   module Cli
-    # The folders of a store whose documents belong together, and the gems that know how. The class of
+    # Folders of a store with documents that belong together, such as those of the estate. The class of
     # `simpkv/cli/owners/NAME.rb`, in any gem (see {Gems}), owns the folder `globals/NAME`. Its methods:
     #
-    # check(settings, store):: of the class: refuses options with which documents may not be stored there
+    # check(settings, store):: a method of the class. Raises an error if the options of the backend are wrong for the
+    #   folder
     # new(configuration, backend):: for a {ChosenBackend}
-    # completeness(roots, decrypt):: what finds out what a reading of all keys lacks: `see` and `faults`
-    # make(**options):: prepares the folder, for `simpkv init`, and returns what was done
-    # refusal:: why `simpkv rekey` refuses plain documents there; nil if it does not. Refuses the options, as `check`
-    # rekeyed:: is called when all documents have the form that the options say
+    # completeness(roots, decrypt):: returns an object whose method `see` is told of each key that a reading finds, and
+    #   whose method `faults` then names what is missing
+    # make(**options):: prepares the folder for `simpkv init`, and returns what it did
+    # refusal:: returns why `simpkv rekey` refuses plain documents in the folder, or nil. Raises as `check`
+    # rekeyed:: `simpkv rekey` calls it when all documents have the form that the options name
     module Owners
       KIND = 'cli/owners'
       private_constant :KIND
