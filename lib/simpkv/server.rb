@@ -91,12 +91,11 @@ module Simpkv
       end
 
       def application
-        routes = Class.new(Application)
-        routes.opts.merge!(site: @site, rights: -> { @rights }, metrics: @metrics, queries: @queries, work: @work,
-                           readiness: Readiness.new(@site, @owner, @queries, @log), owner: @owner, status: @status,
-                           commands: Commands::Intake.new(@options['command_bytes']))
+        api = Api.application(site: @site, rights: -> { @rights }, metrics: @metrics, queries: @queries, work: @work,
+                              readiness: Readiness.new(@site, @owner, @queries, @log), status: @status,
+                              commands: Commands::Intake.new(@options['command_bytes']))
         limit = ->(app) { BodyLimit.new(app, @options['command_bytes']) }
-        @gate = Gate.new(limit.call(routes.freeze.app), -> { @rights }, @certificates)
+        @gate = Gate.new(limit.call(api), -> { @rights }, @certificates)
         @entrance = Entrance.new(@gate, &limit)
         Observation.new(@entrance, @metrics, @log)
       end
@@ -216,5 +215,5 @@ require 'simpkv/server/open_api'
 require 'simpkv/server/queries'
 require 'simpkv/server/work'
 require 'simpkv/server/site_status'
-require 'simpkv/server/application'
+require 'simpkv/server/api'
 require 'simpkv/server/entrance'

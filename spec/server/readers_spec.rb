@@ -47,9 +47,9 @@ RSpec.describe 'The service on a damaged estate' do
     site = Simpkv::Server::Site.new(options, nil, ->(_) {})
     owner = Simpkv::Server::Caller.new(:user, 'root', Process.euid)
     rights = Simpkv::Server::Rights.new([], local_write: false)
-    routes = Class.new(Simpkv::Server::Application)
-    routes.opts.merge!(site: site, rights: -> { rights }, owner: owner, work: Simpkv::Server::Work.new(nil))
-    requests.to_h { |path| [path, answer(routes.app, path, owner)] }
+    api = Simpkv::Server::Api.application(site: site, rights: -> { rights },
+                                          work: Simpkv::Server::Work.new(nil))
+    requests.to_h { |path| [path, answer(api, path, owner)] }
   end
 
   def answer(application, path, owner)

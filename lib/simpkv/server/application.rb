@@ -1,25 +1,24 @@
 # frozen_string_literal: true
 
 require 'roda'
-require 'uri'
+require 'simpkv/server/api/conditions'
 require 'simpkv/server/body_json'
 require 'simpkv/server/observation'
 require 'simpkv/server/problem'
 
 module Simpkv
   module Server
-    # The routes. {Gate} has checked the caller and decoded the path. Each file of the folder `api` adds a branch.
+    # What the applications of the API have in common: see {Api}. {Gate} has checked the caller and decoded the path.
     class Application < Roda
       # A name or an address, with a port if needed.
       HOST = /\A(?:[\w.-]+|\[[\h:.]+\])(?::\d{1,5})?\z/.freeze
       # How messages name types of JSON.
       TYPES = { Hash => 'an object', Array => 'a list', String => 'a text' }.freeze
-      private_constant :HOST, :TYPES
+      private_constant :HOST
 
       plugin :all_verbs
       plugin :default_headers
       plugin :drop_body
-      plugin :hash_branches
       plugin :head
       plugin :not_allowed
       plugin :status_handler
@@ -27,20 +26,11 @@ module Simpkv
       # Roda would call a response without a body HTML.
       opts[:default_headers] = {}.freeze
 
-      status_handler(404) { problem(Problem.new(404, "there is no #{request.path_info}")) }
+      status_handler(404) { problem(Problem.new(404, "there is no #{request.path}")) }
       status_handler(405, keep_headers: ['Allow']) do
         # Roda answers HEAD where it answers GET, and lists the latter only.
         response['allow'] = response['allow'].sub(/\bGET\b/, 'GET, HEAD')
-        problem(Problem.new(405, "#{request.path_info} does not take #{request.request_method}"))
-      end
-
-      route do |r|
-        r.root do
-          at('/')
-          query
-          json(versions)
-        end
-        r.hash_branches('')
+        problem(Problem.new(405, "#{request.path} does not take #{request.request_method}"))
       end
 
       # @return [Site]
@@ -53,9 +43,20 @@ module Simpkv
         opts.fetch(:rights).call
       end
 
-      # @return [Metrics]
-      def metrics
-        opts.fetch(:metrics)
+      # @return [Estate]
+      def estate
+        @estate ||= site.estate(caller)
+      end
+
+      # @return [Inspection::Rules] with the actions of the site, which the service does not carry out
+      def rules
+        @rules ||= Inspection::Rules.new(estate, Inspection::ActionFiles.usual.names)
+      end
+
+      # @return [Queries]
+      # @raise [Problem] this service answers none
+      def queries
+        opts.fetch(:queries) || raise(Problem.new(503, "this service answers no queries: 'query_workers' is 0"))
       end
 
       # @return [Caller]
@@ -82,6 +83,16 @@ module Simpkv
         raise Problem.new(400, "unknown parameter '#{unknown.scrub}': #{known}")
       end
 
+      # Refuses parameters.
+      #
+      # @yieldreturn [Object]
+      # @return [Object] what the block returns
+      # @raise [Problem]
+      def plain
+        query
+        yield
+      end
+
       # @return [Hash{String => String}] the parameters of the query
       # @raise [Problem] one is no text, or is given twice
       def texts
@@ -102,7 +113,7 @@ module Simpkv
       def refuse_conditions
         return if %w[GET HEAD].include?(request.request_method) || !Api::Conditions.new(env).given?
 
-        raise Problem.new(412, "#{request.path_info} has no entity tag: send no If-Match and no If-None-Match")
+        raise Problem.new(412, "#{request.path} has no entity tag: send no If-Match and no If-None-Match")
       end
 
       # @param name [String] of a parameter
@@ -169,22 +180,10 @@ module Simpkv
       private
 
       def problem(problem)
-        _, headers, body = problem.response(env[Observation::ID], request.path_info)
+        _, headers, body = problem.response(env[Observation::ID], request.path)
         headers.each { |name, value| response[name] = value }
         body.first
       end
     end
   end
 end
-
-require 'simpkv/server/api/access'
-require 'simpkv/server/api/backends'
-require 'simpkv/server/api/discovery'
-require 'simpkv/server/api/inspection_rules'
-require 'simpkv/server/api/keys'
-require 'simpkv/server/api/nodes'
-require 'simpkv/server/api/pdb'
-require 'simpkv/server/api/pdb_commands'
-require 'simpkv/server/api/pdb_status'
-require 'simpkv/server/api/status'
-require 'simpkv/server/api/health'

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/server/application'
+require 'simpkv/server/api'
 require 'simpkv/server/console'
 require 'simpkv/server/gate'
 
@@ -13,9 +13,7 @@ module Simpkv
     class Entrance
       # The beginnings of the paths of pages beside the first one.
       PAGES = %r{\A#{Regexp.union(Console.hash_branches.fetch('').keys)}(?:/|\z)}.freeze
-      # The first segments of the paths of the API.
-      API = Application.hash_branches.fetch('').keys.freeze
-      private_constant :PAGES, :API
+      private_constant :PAGES
 
       # @param gate [Gate] of the API
       # @param limit [#call] wraps an application so that its bodies have a limit
@@ -53,7 +51,7 @@ module Simpkv
       # Clients of the API find its versions at the root, and browsers the first page.
       def page?(env)
         path = env.fetch('PATH_INFO')
-        path.match?(PAGES) || (html?(env) && !API.include?(path[%r{\A/[^/]*}]))
+        path.match?(PAGES) || (html?(env) && !Api::PATHS.include?(path[%r{\A/([^/]*)}, 1]))
       end
     end
   end

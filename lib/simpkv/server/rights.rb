@@ -106,7 +106,7 @@ module Simpkv
       def keys?(caller, request, environment, backend, below: false, method: request.request_method)
         return true if caller.owner? || caller.kind == :local
 
-        limited(of(caller, method, request.path_info, below: below), environment, backend).any?
+        limited(of(caller, method, request.path, below: below), environment, backend).any?
       end
 
       # @param caller [Caller]
@@ -116,7 +116,7 @@ module Simpkv
       # @return [Array<String>] the methods by which the caller may change the key, or all keys of the folder
       def changes(caller, request, path, backend)
         (path.folder? ? %w[DELETE] : %w[PUT DELETE]).select do |method|
-          allow?(caller, method, request.path_info) &&
+          allow?(caller, method, request.path) &&
             keys?(caller, request, path.environment, backend, below: path.folder?, method: method)
         end
       end
@@ -173,7 +173,7 @@ module Simpkv
       def backend?(caller, request, name)
         return true if caller.owner? || caller.kind == :local
 
-        of(caller, request.request_method, request.path_info).any? { |right| in?(right.backends, name) }
+        of(caller, request.request_method, request.path).any? { |right| in?(right.backends, name) }
       end
 
       # @param caller [Caller]

@@ -10,7 +10,7 @@ module Simpkv
       # Access control as clients see it: what is declared, what the directory has of it, and what an apply would do. It
       # has references to passwords, and no password.
       class AccessView
-        # @param reconciler [Access::Reconciler]
+        # @param reconciler [Simpkv::Access::Reconciler]
         def initialize(reconciler)
           @reconciler = reconciler
         end
@@ -20,7 +20,7 @@ module Simpkv
         def declared
           plan, error = outline
           state = plan ? plan.state : @reconciler.snapshot
-          rows = plan ? Access::StatusReport.new(plan).objects.to_h { |row| [[row.kind, row.name], row] } : {}
+          rows = plan ? Simpkv::Access::StatusReport.new(plan).objects.to_h { |row| [[row.kind, row.name], row] } : {}
           objects = { 'users' => users(state), 'roles' => roles(state), 'bindings' => bindings(state) }
           objects.to_h do |section, list|
             [section, list.map { |object| object.merge(seen(rows[[section.chomp('s'), object['name']]])) }]
@@ -36,7 +36,7 @@ module Simpkv
           check_path(path)
           state = @reconciler.snapshot
           check_user(state, user) if user
-          rows = Access::Explanation.new(state).rows(path)
+          rows = Simpkv::Access::Explanation.new(state).rows(path)
           direct, others = rows.partition { |row| user.nil? || row.users.include?(user) }
           { 'path' => path, 'user' => user, 'roles' => direct.map { |row| explained(row) },
             'by_group' => others.select { |row| row.groups.any? }.map { |row| explained(row) } }
@@ -55,8 +55,8 @@ module Simpkv
 
         private
 
-        # @return [Array(Access::Plan, String)] a plan without passwords and rules; or nil, and why the directory cannot
-        #   be read
+        # @return [Array(Simpkv::Access::Plan, String)] a plan without passwords and rules; or nil, and why the
+        #   directory cannot be read
         def outline
           [@reconciler.reading.outline, nil]
         rescue Error => e
@@ -78,7 +78,7 @@ module Simpkv
           state.bindings.map { |name, binding| { 'name' => name, **binding.slice('users', 'groups', 'roles') } }
         end
 
-        # @param row [Access::StatusReport::Row, nil]
+        # @param row [Simpkv::Access::StatusReport::Row, nil]
         def seen(row)
           { 'state' => row&.state, 'notes' => row ? row.notes : [] }
         end
@@ -89,7 +89,7 @@ module Simpkv
         end
 
         def check_path(path)
-          return if Access::Explanation.path?(path)
+          return if Simpkv::Access::Explanation.path?(path)
 
           raise Problem.new(400, "'#{path}' is not a path: expected globals/... or environments/NAME/...")
         end

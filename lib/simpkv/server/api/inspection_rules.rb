@@ -1,118 +1,145 @@
 # frozen_string_literal: true
 
+require 'uri'
+require 'simpkv/server/api/node_view'
 require 'simpkv/server/api/rule_list'
-require 'simpkv/server/api/rule_trials'
+require 'simpkv/server/api/rule_trial'
+require 'simpkv/server/api/version'
+require 'simpkv/server/application'
 
 module Simpkv
   module Server
-    # Inspection rules: /v1/inspection_rules.
-    class Application
-      hash_branch('/v1', 'inspection_rules') do |r|
-        Api::Version.check(env)
-        refuse_conditions
-        r.is(['', true]) do
-          at('/v1/inspection_rules')
-          r.get { list_rules }
-          r.post { create_rule }
-          r.delete do
-            query
-            rules.delete_all
-            no_content
+    module Api
+      # Inspection rules: /v1/inspection_rules.
+      class InspectionRules < Application
+        route do |r|
+          Version.check(env)
+          refuse_conditions
+          r.is(['', true]) do
+            at('/v1/inspection_rules')
+            r.get { list }
+            r.post { create }
+            r.delete do
+              query
+              rules.delete_all
+              no_content
+            end
+          end
+          trials(r)
+          r.is(String, ['', true]) do |uuid|
+            at('/v1/inspection_rules/{uuid}')
+            requests(r, uuid)
           end
         end
-        rule_trials(r)
-        r.is(String, ['', true]) do |uuid|
-          at('/v1/inspection_rules/{uuid}')
-          rule_requests(r, uuid)
+
+        private
+
+        def requests(request, uuid)
+          request.get { json(fields_of(existing(uuid), query('fields')['fields'])) }
+          request.patch do
+            operations = body(Array)
+            json(shown(client_errors { rules.patch(known_uuid(uuid), operations, updated_at: seen) }))
+          end
+          request.delete { rules.delete(known_uuid(uuid), updated_at: seen) ? no_content : raise(no_rule(uuid)) }
         end
-      end
 
-      private
-
-      def rule_requests(request, uuid)
-        request.get { json(rule_fields(existing_rule(uuid), query('fields')['fields'])) }
-        request.patch do
-          operations = body(Array)
-          json(shown_rule(rule_errors { rules.patch(known_uuid(uuid), operations, updated_at: seen) }))
+        # Requests about rules before they are stored.
+        def trials(request)
+          request.is('test') do
+            at('/v1/inspection_rules/test')
+            request.post { json(plain { test(RuleTrial.new(body(Hash))) }) }
+          end
+          request.is('import') do
+            at('/v1/inspection_rules/import')
+            request.post { json('outcomes' => import) }
+          end
         end
-        request.delete { rules.delete(known_uuid(uuid), updated_at: seen) ? no_content : raise(no_rule(uuid)) }
-      end
 
-      # @return [String, nil] the time of the last change that the client has seen
-      def seen
-        query('updated_at')['updated_at']
-      end
+        # Inspects a node of which nothing is stored, with the stored rules and those of the body.
+        def test(trial)
+          engine = client_errors { rules.trial(trial.rules) }
+          outcome = Inspection::Inspector.new(estate, engine, explain: true).try(trial.name, trial.facts, trial.record)
+          NodeView.new(estate, trial.name).outcome(outcome)
+        end
 
-      def rule_fields(rule, fields)
-        Api::RuleList.new({ 'fields' => fields }.compact, fields.nil?).shown(shown_rule(rule))
-      end
+        def import
+          query('dry_run')
+          list = body(Array)
+          outcomes = client_errors { rules.import(list, dry_run: flag('dry_run')) }
+          outcomes.map { |outcome, rule| { 'outcome' => outcome.to_s, 'rule' => shown(rule) } }
+        end
 
-      # @return [Inspection::Rules] with the actions of the site, which the service does not carry out
-      def rules
-        @rules ||= Inspection::Rules.new(site.estate(caller), Inspection::ActionFiles.usual.names)
-      end
+        # @return [String, nil] the time of the last change that the client has seen
+        def seen
+          query('updated_at')['updated_at']
+        end
 
-      def list_rules
-        list = Api::RuleList.new(query(*Api::RuleList::PARAMETERS, 'errors'), flag('detail'))
-        errors = {} if errors_returned?
-        page, last = list.page(rules, errors)
-        data = { 'inspection_rules' => page.map { |rule| list.shown(shown_rule(rule)) }, 'errors' => errors }.compact
-        data['next'] = next_url(last) if last
-        json(data)
-      end
+        def fields_of(rule, fields)
+          RuleList.new({ 'fields' => fields }.compact, fields.nil?).shown(shown(rule))
+        end
 
-      def next_url(marker)
-        "#{base_url}/v1/inspection_rules?#{URI.encode_www_form(request.GET.merge('marker' => marker))}"
-      end
+        def list
+          chosen = RuleList.new(query(*RuleList::PARAMETERS, 'errors'), flag('detail'))
+          errors = {} if errors_returned?
+          page, last = chosen.page(rules, errors)
+          data = { 'inspection_rules' => page.map { |rule| chosen.shown(shown(rule)) }, 'errors' => errors }.compact
+          data['next'] = next_url(last) if last
+          json(data)
+        end
 
-      def create_rule
-        query
-        fields = body(Hash)
-        refuse_assigned(fields)
-        rule = rule_errors { rules.create(fields) }
-        response['location'] = rule_url(rule['uuid'])
-        json(shown_rule(rule), 201)
-      end
+        def next_url(marker)
+          "#{base_url}/v1/inspection_rules?#{URI.encode_www_form(request.GET.merge('marker' => marker))}"
+        end
 
-      def refuse_assigned(fields)
-        return if fields['built_in'].nil?
+        def create
+          query
+          fields = body(Hash)
+          refuse_assigned(fields)
+          rule = client_errors { rules.create(fields) }
+          response['location'] = url(rule['uuid'])
+          json(shown(rule), 201)
+        end
 
-        raise Problem.new(400, "built_in: only the file of the option 'built_in' has built-in rules")
-      end
+        def refuse_assigned(fields)
+          return if fields['built_in'].nil?
 
-      def existing_rule(uuid)
-        rules.get(known_uuid(uuid)) || raise(no_rule(uuid))
-      end
+          raise Problem.new(400, "built_in: only the file of the option 'built_in' has built-in rules")
+        end
 
-      # A text that is no UUID names no rule.
-      def known_uuid(uuid)
-        uuid.match?(/\A\h{8}(-\h{4}){3}-\h{12}\z/) ? uuid : raise(no_rule(uuid))
-      end
+        def existing(uuid)
+          rules.get(known_uuid(uuid)) || raise(no_rule(uuid))
+        end
 
-      def no_rule(uuid)
-        Problem.new(404, "there is no rule #{uuid}")
-      end
+        # A text that is no UUID names no rule.
+        def known_uuid(uuid)
+          uuid.match?(/\A\h{8}(-\h{4}){3}-\h{12}\z/) ? uuid : raise(no_rule(uuid))
+        end
 
-      # What is wrong with a rule is the client's mistake, also if it is too large.
-      def rule_errors
-        yield
-      rescue TooLargeError, UnencodableError => e
-        raise Problem.new(400, Inspection::ActionFiles.usual.explained(e.message))
-      end
+        def no_rule(uuid)
+          Problem.new(404, "there is no rule #{uuid}")
+        end
 
-      def rule_url(uuid, prefix = '/v1')
-        "#{base_url}#{prefix}/inspection_rules/#{uuid}"
-      end
+        # What is wrong with a rule is the client's mistake, also if it is too large.
+        def client_errors
+          yield
+        rescue TooLargeError, UnencodableError => e
+          raise Problem.new(400, Inspection::ActionFiles.usual.explained(e.message))
+        end
 
-      # @param rule [Hash] of {Rules}
-      # @return [Hash] all fields
-      def shown_rule(rule)
-        uuid = rule['uuid']
-        Inspection::Rules::Definition::DEFAULTS.merge(rule).merge(
-          'built_in' => rule['built_in'] ? true : false,
-          'links' => [{ 'href' => rule_url(uuid), 'rel' => 'self' },
-                      { 'href' => rule_url(uuid, ''), 'rel' => 'bookmark' }]
-        )
+        def url(uuid, prefix = '/v1')
+          "#{base_url}#{prefix}/inspection_rules/#{uuid}"
+        end
+
+        # @param rule [Hash] of {Rules}
+        # @return [Hash] all fields
+        def shown(rule)
+          uuid = rule['uuid']
+          Inspection::Rules::Definition::DEFAULTS.merge(rule).merge(
+            'built_in' => rule['built_in'] ? true : false,
+            'links' => [{ 'href' => url(uuid), 'rel' => 'self' },
+                        { 'href' => url(uuid, ''), 'rel' => 'bookmark' }]
+          )
+        end
       end
     end
   end

@@ -54,6 +54,32 @@ module Simpkv
             [number, times(body).compact]
           end
 
+          # @param document [String]
+          # @param number [Integer] of a version of it: 0 for the current one
+          # @return [Hash{String => Object}] as {of}
+          # @raise [Problem, MalformedError] there is no such version
+          def version(document, number)
+            log = Versions.log(document).find { |version| version['version'] == number } || raise(no_version(number))
+            of(number.zero? ? document : Versions.version(document, number), log)
+          end
+
+          # @param document [String]
+          # @param number [Integer] of an earlier version
+          # @param times [Hash{Symbol => Object}] when the restored value expires; empty for the time of the current one
+          # @return [String, nil] the document with this value as the current one; nil if it has it already
+          # @raise [Problem, MalformedError]
+          def restoration(document, number, times)
+            version = Versions.version(document, number) || raise(no_version(number))
+            RichData.read(version) # raises an error, so that no malformed value becomes the current one
+            if times.empty? && Versions.expired?(document)
+              raise Problem.new(400, 'the key has expired: expires or expires_after says when the restored value ' \
+                                     'expires')
+            end
+
+            times = { expires: Versions.expires(document) } if times.empty?
+            Versions.restored(document, number, **times)
+          end
+
           # @param number [Integer]
           # @return [Problem]
           def no_version(number)

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require 'simpkv/server/api/jolokia'
-
 module Simpkv
   module Server
     module Api
@@ -45,54 +43,6 @@ module Simpkv
           { 'maintenance_mode?' => false, 'queue_depth' => 0, 'read_db_up?' => up, 'write_db_up?' => up,
             'write_dbs_up?' => up, 'write_db' => { 'default' => { 'up?' => up } } }
         end
-      end
-    end
-
-    # The status API of PuppetDB, /status/v1, and its metrics, /metrics/v2.
-    class Application
-      hash_branch('status') do |r|
-        r.on('v1') do
-          r.on('services') { pdb_services(r) }
-          r.on('simple') { pdb_simple(r) }
-        end
-      end
-
-      private
-
-      def pdb_services(request)
-        request.get(['', true]) do
-          at('/status/v1/services')
-          json(pdb_status.services)
-        end
-        request.get(String) do |name|
-          at('/status/v1/services/{service}')
-          service = pdb_status.services[name]
-          next json(service.merge('service_name' => name)) if service
-
-          json({ 'kind' => 'service-not-found', 'msg' => "No status information found for service #{name}" }, 404)
-        end
-      end
-
-      def pdb_simple(request)
-        request.get([Api::PdbStatus::NAME, true]) do
-          at('/status/v1/simple')
-          state = pdb_status.state
-          response.status = state == 'running' ? 200 : 503
-          response['content-type'] = 'text/plain;charset=utf-8'
-          state
-        end
-      end
-
-      def pdb_status
-        Api::PdbStatus.new(opts.fetch(:queries), query('level')['level'])
-      end
-
-      def pdb_metrics(request)
-        jolokia = Api::Jolokia.new { |question| queries.ask(question) }
-        rest = request.remaining_path.delete_prefix('/')
-        at('/metrics/v2')
-        request.post { json(jolokia.post(body(Hash, Array))) }
-        request.get { json(jolokia.get(rest)) }
       end
     end
   end

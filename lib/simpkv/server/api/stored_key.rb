@@ -1,0 +1,132 @@
+# frozen_string_literal: true
+
+require 'simpkv/document/stored_form'
+require 'simpkv/server/api/key_body'
+require 'simpkv/server/api/key_facts'
+
+module Simpkv
+  module Server
+    module Api
+      # A key or a folder in its store, for one request: the operations share the time of one. Changes compare and swap.
+      class StoredKey
+        # @return [Backend]
+        attr_reader :backend
+
+        # @param backend [Backend]
+        # @param store [Store]
+        # @param place [String] the path in it
+        def initialize(backend, store, place)
+          @backend = backend
+          @store = store
+          @place = place
+          @deadline = Deadline.new
+        end
+
+        # @return [Boolean] whether it is the folder above all others
+        def root?
+          Config.root?(@place)
+        end
+
+        # @param values [Boolean] whether the values of the document are needed
+        # @return [String, nil] the document; nil if there is none
+        def document(values)
+          return if root?
+
+          @store.public_send(values ? :get : :describe, @place, required: false, deadline: @deadline)
+        rescue IsFolderError
+          nil
+        end
+
+        # @param size [Boolean] see {KeyFacts}
+        # @return [Hash{String => Object}] what the key has beside its document
+        def facts(size)
+          audit = backend.settings['audit']
+          recorded = audit['reads'] ? 'reads' : 'writes' if audit
+          { 'backend' => backend.name, 'audit' => recorded || 'none',
+            **KeyFacts.of(@store, @place, @deadline, size: size) }
+        end
+
+        # @param list [KeyList]
+        # @param values [Boolean] whether it has the values of keys
+        # @param recurse [Boolean] whether it has what is below folders
+        # @param expired [Boolean] whether it has the names of keys that have expired
+        # @return [Hash] see {KeyList#of}
+        def list(list, values, recurse:, expired:)
+          read = ->(_name, document) { listed(document, values, expired) }
+          chosen = list.choice(!values && expired)
+          found = recurse ? @store.tree(@place, &read) : @store.list(@place, chosen: chosen, deadline: @deadline, &read)
+          list.of(found, @place)
+        end
+
+        # @param conditions [Conditions]
+        # @yieldparam stored [String, nil] the document
+        # @yieldreturn [String, nil] the one to store in its place; nil for none
+        # @return [Array(Boolean, String)] whether the key is new, and the document
+        def replace(conditions)
+          CompareAndSwap.repeat('others keep changing it: nothing was stored') do
+            stored = current
+            live = stored && !Versions.expired?(stored) ? stored : nil
+            conditions.check(live)
+            new = yield stored
+            swap(stored, new) if new
+            [live.nil?, new || stored]
+          end
+        end
+
+        # @param conditions [Conditions]
+        # @return [Boolean] whether there was such a key
+        def delete(conditions)
+          return @store.delete(@place, deadline: @deadline) unless conditions.given?
+
+          CompareAndSwap.repeat do
+            stored = current
+            conditions.check(stored)
+            next false if stored.nil?
+
+            @store.delete(@place, expect: stored, deadline: @deadline) || CompareAndSwap.overtaken(@place)
+          end
+        end
+
+        # Deletes the folder with all that is below it.
+        #
+        # @return [Boolean] whether there was such a folder
+        def delete_folder
+          @store.deletetree(@place)
+        end
+
+        # @yieldreturn [Object]
+        # @return [Object] what the block returns
+        # @raise [Error] with the place
+        def named
+          yield
+        rescue Error => e
+          raise e.about(@place)
+        end
+
+        private
+
+        def current
+          @store.get(@place, latest: true, required: false, deadline: @deadline)
+        end
+
+        def swap(stored, new)
+          CompareAndSwap.attempt do
+            @store.put(@place, new, condition: stored ? :expect : :absent, expect: stored, deadline: @deadline)
+          end
+        end
+
+        # @return [Hash, Error, nil]
+        def listed(document, values, expired)
+          over = Versions.expired?(document)
+          return if over && !expired
+          return KeyBody.of(Versions.version(document, 0), Versions.log(document).first) if values
+
+          StoredForm.check(document)
+          over ? { 'expired' => true } : {}
+        rescue Error => e
+          e
+        end
+      end
+    end
+  end
+end
