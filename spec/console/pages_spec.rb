@@ -20,7 +20,7 @@ RSpec.describe 'The pages of the console' do
 
   it 'are all in the menu, beside the files and the wall' do
     menu = page('/').body[%r{<nav aria-label="Main">.*?</nav>}m].scan(%r{href="(/\w*)}).flatten
-    expect([*menu, '/console']).to match_array(['/', *Simpkv::Server::Console.hash_branches.fetch('').keys])
+    expect([*menu, '/console']).to match_array(['/', *Simpkv::Server::Console::PATHS.map { |path| "/#{path}" }])
   end
 
   it 'load nothing from elsewhere, run in no frame, and are not kept' do
@@ -218,9 +218,11 @@ RSpec.describe 'The pages of the console' do
   # @return [Array<String>] those that the source reads, and one that it does not
   def parameters
     sources = Dir[File.expand_path('../../lib/simpkv/server/console/**/*.rb', __dir__)].map { |file| File.read(file) }
-    single = sources.join.scan(/(?:given|number|key_parameter|GET\.delete)\(?\[?'(\w+)'/).flatten
-    several = sources.join.scan(/%w\[([\w ]+)\]\.(?:map|to_h) \{ \|name\| \[?(?:name, )?(?:given|key_parameter)/)
-    names = [*single, *several.flat_map { |list| list.first.split }, *Simpkv::Server::Console::Rules::TRIAL].uniq
+    single = sources.join.scan(/(?:given\??|number|parameter|take)\(?'(\w+)'/).flatten
+    lists = /%w\[([\w ]+)\]\.(?:map|to_h) \{ \|name\| \[?(?:name, )?(?:visit\.)?(?:given|parameter)/
+    several = sources.join.scan(lists)
+    names = [*single, *several.flat_map { |list| list.first.split }]
+    names = [*names, *Simpkv::Server::Console::Rules::TestPage::FIELDS].uniq
     expect(names).to include('offset', 'limit', 'q', 'environment', 'path', 'do', 'from', 'certname')
     [*names, 'other']
   end

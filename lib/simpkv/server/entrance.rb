@@ -12,7 +12,7 @@ module Simpkv
     # the API with the caller's rights. A browser gets a page also where there is none, and for an error.
     class Entrance
       # The beginnings of the paths of pages beside the first one.
-      PAGES = %r{\A#{Regexp.union(Console.hash_branches.fetch('').keys)}(?:/|\z)}.freeze
+      PAGES = %r{\A/#{Regexp.union(Console::PATHS)}(?:/|\z)}.freeze
       private_constant :PAGES
 
       # @param gate [Gate] of the API
@@ -34,7 +34,7 @@ module Simpkv
       # @param problem [Problem]
       # @return [Array, nil] the response for a person; nil for a program
       def refuse(env, problem)
-        @console.call(env.merge(Console::REFUSED => problem)) if page?(env) && html?(env)
+        @console.call(env.merge(Console::Visit::REFUSED => problem)) if page?(env) && html?(env)
       end
 
       private

@@ -10,12 +10,12 @@ require 'simpkv/server/queries'
 
 module Simpkv
   module Server
-    class Console < Roda
+    module Console
       # The API, as a page asks it: without a connection of its own, with the rights of the page's caller.
       class Api
         # What an inner request has of the one for the page: who asks, on which connection, and how to name it.
         KEPT = [Connection::KEY, 'puma.peercert', Observation::ID, 'rack.url_scheme', 'rack.errors', 'HTTP_HOST',
-                'SERVER_NAME', 'SERVER_PORT', 'SERVER_PROTOCOL', 'SCRIPT_NAME'].freeze
+                'SERVER_NAME', 'SERVER_PORT', 'SERVER_PROTOCOL'].freeze
         # Bytes of an answer that a page reads into memory.
         BYTES_MAX = 32 * 1024 * 1024
         private_constant :KEPT, :BYTES_MAX
@@ -129,7 +129,8 @@ module Simpkv
 
         def inner(method, path, query, body)
           @env.slice(*KEPT).merge(
-            'REQUEST_METHOD' => method, 'PATH_INFO' => path, 'QUERY_STRING' => Rack::Utils.build_query(query.compact),
+            'REQUEST_METHOD' => method, 'SCRIPT_NAME' => '', 'PATH_INFO' => path,
+            'QUERY_STRING' => Rack::Utils.build_query(query.compact),
             'CONTENT_TYPE' => 'application/json', 'CONTENT_LENGTH' => body.bytesize.to_s,
             'HTTP_ACCEPT' => 'application/json', 'rack.input' => StringIO.new(body.b)
           )

@@ -4,7 +4,7 @@ require 'erubi'
 
 module Simpkv
   module Server
-    class Console < Roda
+    module Console
       # Bar charts, as SVG without a script. A page shows the same numbers in a table.
       #
       # Positions along the width are percentages, so that texts keep their size on a narrow screen. A class of

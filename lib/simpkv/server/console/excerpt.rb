@@ -4,7 +4,7 @@ require 'roda'
 
 module Simpkv
   module Server
-    class Console < Roda
+    module Console
       # Values in a size that suits a page. An object has a number of bytes of HTML for all values that it shortens, so
       # that a page stays small whatever is stored.
       class Excerpt

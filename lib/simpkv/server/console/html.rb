@@ -4,11 +4,12 @@ require 'erubi'
 require 'rack'
 require 'time'
 require 'simpkv/counted'
+require 'simpkv/server/console/api'
 require 'simpkv/server/console/tree'
 
 module Simpkv
   module Server
-    class Console < Roda
+    module Console
       # Parts of pages that several pages have. Methods that return HTML say so: a template writes `<%== ... %>` for
       # these, and `<%= ... %>`, which escapes, for all else.
       module Html
@@ -18,7 +19,9 @@ module Simpkv
         STATUSES = %w[failed changed unchanged noop unseen never].freeze
         # Bytes of an address in a table of which there are many.
         LINK = 600
-        private_constant :UNITS, :STATUSES, :LINK
+        # The most rows of a table without pages.
+        LISTED = 50
+        private_constant :UNITS, :STATUSES, :LINK, :LISTED
 
         # @param text [Object]
         # @return [String] HTML
@@ -33,26 +36,6 @@ module Simpkv
           Api.path(*segments) + (given.empty? ? '' : "?#{Rack::Utils.build_query(given)}")
         end
 
-        # @return [String] the address of this page with other parameters; nil removes one. Of the parameters of the
-        #   request, it has those that the page has read by {#given}: a link repeats nothing that means nothing
-        def here(**changes)
-          address(request.GET.slice(*@read).merge(changes.transform_keys(&:to_s)).compact)
-        end
-
-        # @param query [Hash{String => Object}]
-        # @return [String] the address of this page with these parameters
-        def address(query)
-          path = Api.path(*env.fetch(Gate::SEGMENTS))
-          path += '/' if request.path_info.end_with?('/')
-          query.empty? ? path : "#{path}?#{Rack::Utils.build_query(query)}"
-        end
-
-        # @param name [String] of a file of `assets`
-        # @return [String] its address
-        def asset(name)
-          "/console/#{name}?v=#{STAMP}"
-        end
-
         # @param text [Object, nil] a time of RFC 3339, or what a document has in its place
         # @return [String] HTML: how long ago it is or how soon it comes, with the time itself beside it
         def ago(text, now: Time.now)
@@ -62,6 +45,14 @@ module Simpkv
           %(<time datetime="#{h(text)}" title="#{h(text)}">#{distance(time - now)}</time>)
         rescue ArgumentError, TypeError
           h(text)
+        end
+
+        # @param time [String] of the index
+        # @param why [String, nil] it is not refreshed
+        # @return [String] HTML
+        def old_index(time, why = nil)
+          %(<p class="problem" role="alert">The index was last refreshed #{ago(time)}, and does not follow the store ) +
+            "now. This page shows what the index had at that time.#{h(cut(" The reason: #{why}", 1000)) if why}</p>"
         end
 
         # @param status [String, nil] of a node or a report
@@ -93,59 +84,23 @@ module Simpkv
           address.bytesize > LINK ? text : %(<a href="#{h(address)}">#{text}</a>)
         end
 
-        # @param total [Integer] the number of rows
-        # @param offset [Integer] of the first one on this page
-        # @param limit [Integer] rows of a page
-        # @return [String] HTML: links to the pages before and after this one
-        def pager(total, offset, limit)
-          last = [offset + limit, total].min
-          links = []
-          links << page_link('prev', 'Previous', [[offset, total].min - limit, 0].max) if offset.positive?
-          links << page_link('next', 'Next', last) if last < total
-          %(<nav class="pager" aria-label="Pages"><span>#{shown_rows(total, offset, last)}</span>#{links.join}</nav>)
+        # @param rows [Array]
+        # @return [Array] those that a table without pages shows
+        def first_rows(rows)
+          rows.first(LISTED)
         end
 
-        # @param name [String] of a parameter of the query
-        # @return [String] what it is; empty for nothing
-        # @raise [Problem] it is no text
-        def given(name)
-          @read = [*@read, name]
-          value = request.GET[name]
-          return value.to_s if value.nil? || value.is_a?(String)
+        # @param rows [Array]
+        # @param total [Integer] the number of all, if the API has not all of them
+        # @return [String] HTML: that there are more, or nothing
+        def more_rows(rows, total = rows.length)
+          more = total - first_rows(rows).length
+          return '' unless more.positive?
 
-          raise Problem.new(400, "the parameter '#{name}' must be a text")
-        end
-
-        # @param name [String] of a parameter of the query
-        # @param default [Integer]
-        # @param range [Range<Integer>]
-        # @return [Integer] it; the default if it is empty
-        # @raise [Problem] it is no whole number of this range
-        def number(name, default, range)
-          whole(given(name), "the parameter '#{name}'", default, range)
-        end
-
-        # @param text [String] that a person has given
-        # @param title [String] what it is, for the message
-        # @return [Integer] it; the default if it is empty
-        # @raise [Problem] it is no whole number of this range
-        def whole(text, title, default, range)
-          return default if text.empty?
-
-          Coercion.convert(range, text) || raise(Problem.new(400, "#{title} must be #{Coercion.needed(range)}"))
+          %(<p class="muted">#{more} more #{more == 1 ? 'is' : 'are'} not shown.</p>)
         end
 
         private
-
-        def page_link(relation, text, offset)
-          %(<a rel="#{relation}" href="#{h(here(offset: offset))}">#{text}</a>)
-        end
-
-        def shown_rows(total, offset, last)
-          return 'nothing found' if total.zero?
-
-          offset < last ? "#{offset + 1} to #{last} of #{total}" : "no rows here: there are #{total}"
-        end
 
         def distance(seconds)
           count = seconds.abs

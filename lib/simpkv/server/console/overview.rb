@@ -1,123 +1,43 @@
 # frozen_string_literal: true
 
-require 'simpkv/server/console/overview/alerts'
-require 'simpkv/server/console/overview/run_chart'
+require 'simpkv/server/console/layout'
+require 'simpkv/server/console/overview/pages'
+require 'simpkv/server/console/section'
 
 module Simpkv
   module Server
-    # The first page, and the wall view, which refreshes itself: both show the state of the site (`/v1/status`).
-    class Console
-      # Seconds between two refreshes of the wall view.
-      WALL_SECONDS = 30
-      # The most rows of a table. The API has the others.
-      OVERVIEW_ROWS = 50
-      private_constant :WALL_SECONDS, :OVERVIEW_ROWS
+    module Console
+      # The first page, and the wall view, which refreshes itself; and the files that pages load.
+      class Overview < Section
+        # The first segment of the other paths.
+        PATH = 'console'
 
-      private
-
-      def overview
-        at('/')
-        return wall_view if request.GET['wall'] == 'true'
-
-        site_page('Overview', 'overview')
-      end
-
-      def wall
-        at('/console/wall')
-        wall_view
-      end
-
-      def wall_view
-        @refresh = WALL_SECONDS
-        site_page('Wall view', 'wall')
-      end
-
-      def site_page(title, template)
-        state = subject { api.get('/v1/status') }
-        return page(title, 'overview_missing', missing: state) if missing?(state)
-
-        page(title, template, state: state, alerts: Alerts.new(state), runs: RunChart.of(state['runs']))
-      end
-
-      # @return [Boolean] whether the API has no content of the part
-      def untold?(part)
-        part.key?('error')
-      end
-
-      # @param part [Hash] of the state, which is not told
-      # @return [String] HTML: why
-      def untold(part)
-        return '<p class="muted">This is being read for the first time. Load the page again.</p>' if part['pending']
-
-        last = part['last_success']
-        known = " The last time that it could be read was #{ago(last)}." if last
-        %(<p class="problem">#{h(cut(part['error'], 1000))}#{known}</p>)
-      end
-
-      # @param part [Hash] of the state
-      # @return [String] HTML: how old it is
-      def age(part)
-        %(<p class="muted">Last read: #{ago(part['time'])}.</p>)
-      end
-
-      # @param server [Hash] of the state
-      # @return [String] how far its replication is behind
-      def behind_text(server)
-        return '-' unless server.key?('lag_seconds')
-        return 'unknown' unless server['lag_seconds']
-
-        "#{'at least ' if server['lag_unknown']}#{server['lag_seconds'].round(1)} s"
-      end
-
-      # @param server [Hash] of the state
-      # @return [String] how it differs from the first one
-      def lag_text(server)
-        lag = server['lag']
-        return 'not compared' if lag.nil?
-        return 'cannot be compared' unless lag['ok']
-
-        differences = lag.slice('missing', 'different', 'surplus').reject { |_, count| count.zero? }
-        return 'none' if differences.empty?
-
-        differences.map { |kind, count| "#{count} #{kind}" }.join(', ')
-      end
-
-      # @param unreadable [Hash] of the state
-      # @return [Hash{Symbol => Object}] for the list of documents
-      def unreadable_nodes(unreadable)
-        total, nodes = unreadable.values_at('total', 'nodes')
-        withheld = ' Who may read all keys sees their names here.' unless nodes
-        text = "Nodes whose status or inventory cannot be read: #{total}. A node whose status cannot be read is in " \
-               "none of the numbers below: they are not complete.#{withheld}"
-        documents = nodes.to_a.flat_map do |node|
-          link = linked(node['name'], url('nodes', node['name']))
-          node['documents'].map { |path, why| [link, path, why] }
+        route do |r|
+          r.root do
+            at('/')
+            (r.GET['wall'] == 'true' ? WallPage : SitePage).new(visit).show
+          end
+          r.on(PATH) do
+            r.is('wall') do
+              at('/console/wall')
+              r.get { WallPage.new(visit).show }
+            end
+            r.is(Layout::ASSETS.keys) do |name|
+              at('/console/{asset}')
+              asset(name)
+            end
+          end
         end
-        { text: text, documents: documents, more: nodes ? total - nodes.length : 0 }
-      end
 
-      # @param key [Hash] of the state
-      # @return [String] the path of its page
-      def key_url(key)
-        place = key['environment'] ? { environment: key['environment'] } : { global: true }
-        url('keys', *key['name'].split('/'), **place, backend: key['backend'])
-      end
+        private
 
-      # @param rows [Array]
-      # @return [Array] those that the page shows
-      def first_rows(rows)
-        rows.first(OVERVIEW_ROWS)
-      end
-
-      # @param rows [Array]
-      # @param total [Integer] the number of all, if the API has not all of them
-      # @return [String] HTML: that there are more, or nothing
-      def more_rows(rows, total = rows.length)
-        shown = [rows.length, OVERVIEW_ROWS].min
-        more = total - shown
-        return '' unless more.positive?
-
-        %(<p class="muted">#{more} more #{more == 1 ? 'is' : 'are'} not shown.</p>)
+        # @return [String] the content
+        def asset(name)
+          type, content = Layout::ASSETS.fetch(name)
+          response['content-type'] = type
+          response['cache-control'] = 'private, max-age=31536000, immutable' if request.GET['v'] == Layout::STAMP
+          content
+        end
       end
     end
   end

@@ -1,10 +1,13 @@
 # frozen_string_literal: true
 
+require 'simpkv/server/problem'
+require 'simpkv/server/rights'
+
 module Simpkv
   module Server
-    class Console < Roda
+    module Console
       # Parts of a page that may be missing: the caller may not see them, the service cannot tell now, or there is
-      # nothing.
+      # nothing. A class that has them includes {Html}, and has `api`, `caller` and `response`.
       module Parts
         # What stands in the place of a part that is missing. `status` is that of HTTP, and `key` of the {Problem}.
         Missing = Struct.new(:status, :message, :key)
@@ -53,21 +56,6 @@ module Simpkv
         def withheld(action, method, path)
           %(<p class="muted">#{h(action)} needs the right to #{method} <code>#{h(path)}</code>: ) +
             "#{h(Rights.lacking(caller))}.</p>"
-        end
-
-        # @return [String] HTML: for a page that has something from an index that does not follow the store, as of when
-        #   that is; else nothing
-        def index_behind
-          behind = api.behind
-          behind ? old_index(behind.since, behind.why) : ''
-        end
-
-        # @param time [String] of the index
-        # @param why [String, nil] it is not refreshed
-        # @return [String] HTML
-        def old_index(time, why = nil)
-          %(<p class="problem" role="alert">The index was last refreshed #{ago(time)}, and does not follow the store ) +
-            "now. This page shows what the index had at that time.#{h(cut(" The reason: #{why}", 1000)) if why}</p>"
         end
 
         # @param part [Object, Missing]

@@ -2,8 +2,9 @@
 
 module Simpkv
   module Server
-    class Console < Roda
-      # Pages of rows of the index of queries.
+    module Console
+      # Rows that a person leafs through: the parameters `offset` and `limit` say which of them a page shows. A class
+      # that includes this includes {Html}, too, and has `api`, `here` and `number`.
       module Rows
         # Rows of a page: by default, and at most, so that no page has more than 100 kB.
         SIZE = 50
@@ -14,7 +15,7 @@ module Simpkv
         # - `rows`: those of this page
         # - `total`: the number of rows of all pages
         # - `offset`, `limit`: of this page
-        Page = Struct.new(:rows, :total, :offset, :limit)
+        Listed = Struct.new(:rows, :total, :offset, :limit)
 
         private
 
@@ -22,19 +23,19 @@ module Simpkv
         # @param query [Array, String, nil] see {Api#find}
         # @param order [Array<Array(String, String)>] see {Api#find}
         # @param size [Integer] rows of a page, unless the parameter `limit` says otherwise
-        # @return [Page] the rows that the parameters `offset` and `limit` of this page ask for
+        # @return [Listed] the rows that the parameters `offset` and `limit` of this page ask for
         # @raise [Problem, Error]
         def rows_page(entity, query, order, size: SIZE)
           offset, limit = window(size)
           found = api.find(entity, query, order: order, limit: limit, offset: offset)
-          Page.new(found.rows, found.total, offset, limit)
+          Listed.new(found.rows, found.total, offset, limit)
         end
 
         # @param rows [Array] of all pages
-        # @return [Page] as {#rows_page}
+        # @return [Listed] as {#rows_page}
         def page_of(rows, size: SIZE)
           offset, limit = window(size)
-          Page.new(rows.drop(offset).first(limit), rows.length, offset, limit)
+          Listed.new(rows.drop(offset).first(limit), rows.length, offset, limit)
         end
 
         # @return [Array(Integer, Integer)] the first row and the number of rows that this page is asked for
@@ -48,6 +49,29 @@ module Simpkv
         # @return [Array] the condition that the field has it, in any case
         def having(field, text)
           ['~', field, "(?i)#{Regexp.escape(text)}"]
+        end
+
+        # @param list [#total] of rows
+        # @param offset [Integer] of the first one on this page
+        # @param limit [Integer] rows of a page
+        # @return [String] HTML: links to the pages before and after this one
+        def pager(list, offset = list.offset, limit = list.limit)
+          total = list.total
+          last = [offset + limit, total].min
+          links = []
+          links << page_link('prev', 'Previous', [[offset, total].min - limit, 0].max) if offset.positive?
+          links << page_link('next', 'Next', last) if last < total
+          %(<nav class="pager" aria-label="Pages"><span>#{shown_rows(total, offset, last)}</span>#{links.join}</nav>)
+        end
+
+        def page_link(relation, text, offset)
+          %(<a rel="#{relation}" href="#{h(here(offset: offset))}">#{text}</a>)
+        end
+
+        def shown_rows(total, offset, last)
+          return 'nothing found' if total.zero?
+
+          offset < last ? "#{offset + 1} to #{last} of #{total}" : "no rows here: there are #{total}"
         end
       end
     end

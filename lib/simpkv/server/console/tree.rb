@@ -6,7 +6,7 @@ require 'simpkv/document/json_pointer'
 
 module Simpkv
   module Server
-    class Console < Roda
+    module Console
       # A value of JSON as nested lists, whose branches open without a script. With a block, large parts are left to
       # pages of their own, so that the list stays below {MOST}.
       class Tree

@@ -1,10 +1,12 @@
 # frozen_string_literal: true
 
+require 'rack'
+require 'simpkv/server/console/api'
 require 'simpkv/server/problem'
 
 module Simpkv
   module Server
-    class Console < Roda
+    module Console
       # The path of a fact: its name, and the keys and indexes of a value inside it, such as `os`, `release`, `major`.
       #
       # Most paths are those of pages as well, such as /facts/os/release/major, in which digits are an index. Others,
@@ -76,14 +78,12 @@ module Simpkv
           self.class.new(keys[0..-2])
         end
 
-        # @return [Array<String>] of the path of its page, after /facts
-        def segments
-          suitable? ? keys.map(&:to_s) : []
-        end
-
-        # @return [String, nil] the parameter of its page; nil if the segments say all
-        def parameter
-          Native.generate(keys) unless suitable?
+        # @param value [String, nil] JSON: the page of the nodes that have it
+        # @return [String] the address of its page
+        def address(value: nil)
+          given = { path: (Native.generate(keys) unless suitable?), value: value }.compact
+          path = Api.path('facts', *(keys.map(&:to_s) if suitable?))
+          given.empty? ? path : "#{path}?#{Rack::Utils.build_query(given)}"
         end
 
         # @return [String, nil] its name in a query of the inventory, such as `facts.os.family`; nil if it has none

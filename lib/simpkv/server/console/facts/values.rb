@@ -4,7 +4,7 @@ require 'simpkv/server/console/facts/path'
 
 module Simpkv
   module Server
-    class Console < Roda
+    module Console
       # Asks for the values at the path of a fact, in PuppetDB's query language. There are three ways:
       #
       # - a whole fact is a row of `facts`;

@@ -1,20 +1,31 @@
 # frozen_string_literal: true
 
+require 'simpkv/server/console/section'
+
 module Simpkv
   module Server
-    class Console < Roda
-      module Keys
+    module Console
+      class Keys < Section
         # The requests of the pages about one place.
         class Client
           # One entity tag. With `*` or a list of tags, a form would replace what its page has not shown.
           ETAG = /\A"[^"]*"\z/.freeze
           private_constant :ETAG
 
+          # @return [Place]
+          attr_reader :place
+
           # @param api [Api]
           # @param place [Place]
           def initialize(api, place)
             @api = api
             @place = place
+          end
+
+          # @param place [Place]
+          # @return [Client] for another place
+          def at(place)
+            self.class.new(@api, place)
           end
 
           # @param query [Hash{Symbol => Object}] more parameters

@@ -1,9 +1,11 @@
 # frozen_string_literal: true
 
+require 'simpkv/server/console/section'
+
 module Simpkv
   module Server
-    class Console < Roda
-      module Keys
+    module Console
+      class Keys < Section
         # How the values of a key are stored, in words.
         class Kinds
           # What the audit log will have about a person who looks at a value, by the member `audit` of a description;

@@ -1,9 +1,11 @@
 # frozen_string_literal: true
 
+require 'simpkv/server/console/section'
+
 module Simpkv
   module Server
-    class Console < Roda
-      module Keys
+    module Console
+      class Keys < Section
         # The keys and folders that the rights of a caller name, for one who may not list what is around them.
         class OwnPlaces
           # What stands for any text in a path, so that no page is about it.

@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
 require 'shellwords'
+require 'simpkv/server/console/section'
 
 module Simpkv
   module Server
-    class Console < Roda
-      module Keys
+    module Console
+      class Keys < Section
         # The key or the folder of a page, its environment and its backend; and the addresses of pages about it, which
         # name all of these.
         class Place

@@ -2,12 +2,13 @@
 
 require 'json'
 require 'simpkv/server/console/excerpt'
+require 'simpkv/server/console/section'
 require 'simpkv/unsafe_characters'
 
 module Simpkv
   module Server
-    class Console < Roda
-      module Keys
+    module Console
+      class Keys < Section
         # A value of the API as a text for people.
         class ShownValue
           # The number of characters on a page at most, and of their bytes in HTML.

@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
 require 'simpkv/server/console/keys/shown_value'
+require 'simpkv/server/console/section'
 
 module Simpkv
   module Server
-    class Console < Roda
-      module Keys
+    module Console
+      class Keys < Section
         # The form for a value: what it shows at first, or what a person has entered; and the body of the PUT that this
         # means.
         class ValueForm
@@ -21,10 +22,16 @@ module Simpkv
           attr_reader(*FIELDS)
 
           class << self
-            # @param name [String] of a new key
-            # @return [ValueForm] without a value
-            def empty(name = '')
-              new('name' => name, 'format' => 'text')
+            # @return [ValueForm] for a new key
+            def empty
+              new('format' => 'text')
+            end
+
+            # @param form [Form] that was sent
+            # @return [ValueForm] what a person has entered
+            # @raise [Problem] a field is no text
+            def entered(form)
+              new(FIELDS.to_h { |name| [name, form[name]] })
             end
 
             # @param description [Hash] of the key

@@ -2,7 +2,7 @@
 
 module Simpkv
   module Server
-    class Console < Roda
+    module Console
       # What differs between the stored catalogs of two nodes, from the index.
       class CatalogComparison
         ANY = %w[= node_state any].freeze

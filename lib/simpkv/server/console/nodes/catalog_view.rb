@@ -2,7 +2,7 @@
 
 module Simpkv
   module Server
-    class Console < Roda
+    module Console
       # The stored catalog of a node, and what it collects, from the index.
       class CatalogView
         HEADER = %w[version environment producer_timestamp catalog_uuid code_id].freeze

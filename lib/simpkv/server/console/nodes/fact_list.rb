@@ -4,7 +4,7 @@ require 'simpkv/document/json_pointer'
 
 module Simpkv
   module Server
-    class Console < Roda
+    module Console
       # The facts of a node, as a list of their parts, of which a person looks for some; or other data with parts.
       class FactList
         # - `path`: in words, such as `os.release.major`

@@ -2,7 +2,7 @@
 
 module Simpkv
   module Server
-    class Console < Roda
+    module Console
       # The table of nodes: from the index, which is fast with thousands of nodes, or else from the store.
       class NodeTable
         # How the last report of a node ended. A run in noop mode that has not failed is `noop`. A declared node

@@ -4,7 +4,7 @@ require 'simpkv/server/console/nodes/report_view'
 
 module Simpkv
   module Server
-    class Console < Roda
+    module Console
       # What differs between two reports of a node.
       class ReportComparison
         # A line of a table: what the value is of, both values, and the difference of two numbers.

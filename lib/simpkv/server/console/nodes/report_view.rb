@@ -4,7 +4,7 @@ require 'simpkv/server/console/nodes/node_table'
 
 module Simpkv
   module Server
-    class Console < Roda
+    module Console
       # A report of a node, as pages show it.
       class ReportView
         # What the status of an event means.

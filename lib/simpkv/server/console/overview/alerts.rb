@@ -4,7 +4,7 @@ require 'simpkv/status/alerts'
 
 module Simpkv
   module Server
-    class Console < Roda
+    module Console
       # What needs attention, as {Status::Alerts} tells it, with links to the pages that have more.
       class Alerts
         # By what an alert is about.

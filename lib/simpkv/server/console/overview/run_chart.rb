@@ -2,7 +2,7 @@
 
 module Simpkv
   module Server
-    class Console < Roda
+    module Console
       # The runs of the last days, as a chart and as a table.
       class RunChart
         # From the bottom of a column to its top: what needs attention has a common line to be compared along.

@@ -4,7 +4,7 @@ require 'simpkv/server/console/query/table'
 
 module Simpkv
   module Server
-    class Console < Roda
+    module Console
       # The rows of an answer in CSV (RFC 4180).
       module QueryCsv
         # A program for tables would take such a text for a formula.

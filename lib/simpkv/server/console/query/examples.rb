@@ -2,7 +2,7 @@
 
 module Simpkv
   module Server
-    class Console < Roda
+    module Console
       # Queries that show what the languages can do, and what each one asks.
       QUERY_EXAMPLES = [
         ['nodes[certname, report_timestamp] { latest_report_status = "failed" }',
@@ -27,7 +27,6 @@ module Simpkv
         ['reports[certname, status, end_time] { corrective_change = true order by end_time desc limit 20 }',
          'The last 20 runs that brought back what somebody had changed.']
       ].freeze
-      private_constant :QUERY_EXAMPLES
     end
   end
 end

@@ -2,7 +2,7 @@
 
 module Simpkv
   module Server
-    class Console < Roda
+    module Console
       # What is wrong with a query, and where.
       class QueryMistake
         # Characters of the line that are shown on each side of the mistake.
@@ -14,7 +14,7 @@ module Simpkv
 
         # @param message [String] of the API
         # @param query [String]
-        # @param place [Integer, nil] see {Query::InvalidError}
+        # @param place [Integer, nil] see {Simpkv::Query::InvalidError}
         def initialize(message, query, place)
           @message = message
           return unless place&.between?(0, query.length)

@@ -4,7 +4,7 @@ require 'simpkv/server/console/excerpt'
 
 module Simpkv
   module Server
-    class Console < Roda
+    module Console
       # The rows of an answer as a page shows them: a table if no value has members, and otherwise a tree for each row.
       class QueryTable
         # A cell, or a row as a tree. `certname`: of the node whose page it leads to; nil for none

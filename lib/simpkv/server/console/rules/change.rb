@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
 require 'simpkv/document/json_pointer'
+require 'simpkv/server/console/section'
 
 module Simpkv
   module Server
-    class Console < Roda
-      module Rules
+    module Console
+      class Rules < Section
         # What a person has changed in the text of a rule: a JSON patch of these fields only, so that those of a
         # sensitive rule that nobody sees stay.
         class Change

@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
 require 'simpkv/server/console/rules/rule_text'
+require 'simpkv/server/console/section'
 
 module Simpkv
   module Server
-    class Console < Roda
-      module Rules
+    module Console
+      class Rules < Section
         # A file of rules for `simpkv rule import`.
         class Export
           HEAD = '# Inspection rules, for simpkv rule import'

@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
 require 'erubi'
+require 'simpkv/server/console/section'
 
 module Simpkv
   module Server
-    class Console < Roda
-      module Rules
+    module Console
+      class Rules < Section
         # The outcome of an inspection, in words.
         class Outcome
           # - `outcome`: whether the rule matched

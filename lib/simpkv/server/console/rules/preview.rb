@@ -2,11 +2,12 @@
 
 require 'digest/sha2'
 require 'simpkv/server/console/rules/rule_text'
+require 'simpkv/server/console/section'
 
 module Simpkv
   module Server
-    class Console < Roda
-      module Rules
+    module Console
+      class Rules < Section
         # What an import would do, as the API foresees it.
         class Preview
           # - `outcome`: created, updated or unchanged

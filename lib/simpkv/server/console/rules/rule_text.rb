@@ -3,12 +3,13 @@
 require 'json'
 require 'yaml'
 require 'simpkv/document/plain_yaml'
+require 'simpkv/server/console/section'
 require 'simpkv/server/problem'
 
 module Simpkv
   module Server
-    class Console < Roda
-      module Rules
+    module Console
+      class Rules < Section
         # Rules, facts and records as people write them: YAML or JSON. The text has bounds, since it is read before the
         # API has checked it.
         module RuleText
