@@ -38,8 +38,8 @@ module Simpkv
 
         # Stores the value of an {EditPage}. If the API refuses it, the page has what the person has entered.
         class SavePage < EditPage
-          OVERTAKEN = 'Somebody else has changed this key meanwhile. Nothing was stored, and nothing that they have stored ' \
-                      'is lost. What you have entered is still below.'
+          OVERTAKEN = 'Somebody else has changed this key meanwhile. Nothing was stored, and nothing that they have ' \
+                      'stored is lost. What you have entered is still below.'
           # The description of a key that is not there, or cannot be read.
           NO_KEY = { 'versions' => [] }.freeze
           private_constant :OVERTAKEN, :NO_KEY
@@ -64,8 +64,8 @@ module Simpkv
 
           private
 
-          # Shows the form again, with what the person has entered. If the key was changed meanwhile, a second attempt is
-          # for what is stored now.
+          # Shows the form again, with what the person has entered. If the key was changed meanwhile, a second attempt
+          # is for what is stored now.
           def unsaved(form, problem)
             failed = failure(problem, OVERTAKEN)
             return edited(form, NO_KEY, kept(failed)) unless problem.status == 412

@@ -92,8 +92,8 @@ module Simpkv
 
         # The form that makes an earlier value the current one. It shows no value.
         class RestorePage < DescribedPage
-          OVERTAKEN = 'Somebody else has changed this key meanwhile, so that its versions have other numbers now. Nothing ' \
-                      'was restored. Look at the key, and choose again.'
+          OVERTAKEN = 'Somebody else has changed this key meanwhile, so that its versions have other numbers now. ' \
+                      'Nothing was restored. Look at the key, and choose again.'
           private_constant :OVERTAKEN
 
           # @return [String] HTML
@@ -158,8 +158,8 @@ module Simpkv
           private
 
           # Only a key whose document the store cannot return has no entity tag, such as one of an encrypted backend. No
-          # condition is possible then: a value that somebody stores between this check and the deletion goes, too, and the
-          # page says so before.
+          # condition is possible then: a value that somebody stores between this check and the deletion goes, too, and
+          # the page says so before.
           #
           # @raise [Problem] 412
           def check_untagged

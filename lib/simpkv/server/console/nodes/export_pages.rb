@@ -38,7 +38,8 @@ module Simpkv
             rows = rows()
             return view(TITLE, 'nodes/exports', missing: rows, list: page_of([])) if missing?(rows)
 
-            named, path = %w[type title].map { |name| given(name) }, given('path')
+            named = %w[type title].map { |name| given(name) }
+            path = given('path')
             type, resource = rows.find { |name, each| [name, each['title']] == named }
             raise Problem.new(404, "'#{@certname}' exports no such resource") unless resource
 

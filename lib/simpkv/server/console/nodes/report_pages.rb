@@ -16,8 +16,8 @@ module Simpkv
             @reports ||= stored_reports['reports'].map { |report| ReportView.new(report) }
           end
 
-          # @return [Hash{String => String}] why others cannot be read, by the paths of their documents; empty if the page has
-          #   no part about reports
+          # @return [Hash{String => String}] why others cannot be read, by the paths of their documents; empty if the
+          #   page has no part about reports
           def report_errors
             stored = part(500) { stored_reports }
             missing?(stored) ? {} : stored['errors']

@@ -21,10 +21,7 @@ module Simpkv
             rule
             return overtaken(text) unless seen == Change.last(rule)
 
-            api.check('PATCH', path)
-            operations = Change.new(rule, RuleText.rule(text)).operations
-            rules.patch(@uuid, operations, seen) if operations.any?
-            go_with_notice(url('rules', @uuid), operations.any? ? 'changed' : 'same')
+            save(text, seen)
           rescue *ERRORS => e
             problem = Problem.of(e)
             problem.status == 409 ? overtaken(text) : lost(text, problem)
@@ -36,6 +33,13 @@ module Simpkv
             rule
             api.check('PATCH', path)
             edited(stored_text)
+          end
+
+          def save(text, seen)
+            api.check('PATCH', path)
+            operations = Change.new(rule, RuleText.rule(text)).operations
+            rules.patch(@uuid, operations, seen) if operations.any?
+            go_with_notice(url('rules', @uuid), operations.any? ? 'changed' : 'same')
           end
 
           # @param text [String] what the person has entered, or the rule as it is

@@ -104,10 +104,13 @@ module Simpkv
 
             api.check('POST', Client.path('test')) unless facts.empty? && fields['rules'].strip.empty?
             list = RuleText.rules(fields['rules'])
-            return outcome_of_stored(certname, list) if facts.empty?
+            facts.empty? ? outcome_of_stored(certname, list) : outcome_of_facts(fields, list)
+          end
 
-            rules.try('facts' => RuleText.facts(facts), 'record' => entered_record(fields['record']), 'rules' => list,
-                      'name' => (certname unless certname.empty?))
+          def outcome_of_facts(fields, list)
+            certname = fields['certname'].strip
+            rules.try('facts' => RuleText.facts(fields['facts'].strip), 'record' => entered_record(fields['record']),
+                      'rules' => list, 'name' => (certname unless certname.empty?))
           end
 
           # @return [Object, nil] nil for no text
@@ -115,8 +118,8 @@ module Simpkv
             RuleText.parse(text, 'record') unless text.strip.empty?
           end
 
-          # Without rules of the form, the API takes the stored facts as they are. With them, it gets what it shows: a rule
-          # of the form must not read what the caller may not see.
+          # Without rules of the form, the API takes the stored facts as they are. With them, it gets what it shows: a
+          # rule of the form must not read what the caller may not see.
           def outcome_of_stored(certname, list)
             node = Api.path('v1', 'nodes', certname)
             if list.empty?
