@@ -57,9 +57,7 @@ module Simpkv
         # A page of another site cannot send this type without being asked.
         def posted
           type = request.media_type
-          if type != 'application/json'
-            raise Problem.new(415, "content type #{type || 'of the body'} not supported")
-          end
+          raise Problem.new(415, "content type #{type || 'of the body'} not supported") if type != 'application/json'
 
           text = request.body ? request.body.read.to_s : ''
           data = text.strip.empty? ? {} : BodyJson.parse(text)
