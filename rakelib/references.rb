@@ -15,7 +15,7 @@ class References
   # Files of Ruby, libldap, Puma and other projects; files that a decision has removed; and those that examples add.
   ELSEWHERE = %w[config/puma.rb extended.c request.c result.c ruby.h sysexits.h thread.c].freeze
   REMOVED = %w[awake.c commands/passgen.rb crowded.md json/reader.h ldap/list.h threads.md].freeze
-  ADDED = %r{(?:\b|_)(?:acme|conformance|count|licenses|NAME|register_dns|spare)(?:_\w+)?\.rb\z|/NAME/}.freeze
+  ADDED = %r{(?:\b|_)(?:acme|conformance|count|licenses|NAME|register_dns|spare)(?:_\w+)?\.(?:rb|erb)\z|/NAME/}.freeze
 
   # What names missing files on purpose.
   ON_PURPOSE = %w[CHANGELOG.md spec/unit/references_spec.rb].freeze
