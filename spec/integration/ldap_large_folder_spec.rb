@@ -6,7 +6,7 @@ require_relative '../support/another_ruby'
 require_relative '../support/ldap_store'
 
 Directories.each_server do |server, tags|
-  RSpec.describe "A folder of 10,000 keys, #{server}", :heavy, **tags do
+  RSpec.describe "A folder of 10,000 keys, #{server}", :heavy, **tags, long: tags[:ds389] do
     count = 10_000
 
     define_method(:document) { |number| %({"value":"#{number} #{'x' * 2_100}","metadata":{}}) }

@@ -8,7 +8,8 @@ require_relative '../support/suppliers'
 
 # Each server takes the writes of one compiler, and sends them to the other.
 %w[plain hex].each do |layout|
-  RSpec.describe "Two suppliers of 389-DS that replicate each other, with the #{layout} layout", :once, :ds389 do
+  RSpec.describe "Two suppliers of 389-DS that replicate each other, with the #{layout} layout",
+                 :once, ds389: true, long: layout == 'hex' do
     include Eventually
 
     include_context 'with the command'

@@ -175,7 +175,7 @@ RSpec.describe 'bin/demo' do
     end
   end
 
-  it 'exports and collects resources in temporary files and in a directory, and removes them' do
+  it 'exports and collects resources in temporary files and in a directory, and removes them', :long do
     Dir.mktmpdir do |folder|
       said = demo('estate', folder)
       in_files, in_directory = said.split("== In a directory\n")
@@ -186,7 +186,7 @@ RSpec.describe 'bin/demo' do
     end
   end
 
-  it 'makes, changes and purges keys as resources, and shows no secret' do
+  it 'makes, changes and purges keys as resources, and shows no secret', :long do
     Dir.mktmpdir do |folder|
       said = demo('keys', folder)
       before, told, done, again, shown = said.split(/^== .*\n/).drop(1)
@@ -201,7 +201,7 @@ RSpec.describe 'bin/demo' do
     end
   end
 
-  it 'makes users, roles and rights in a directory, mends them, and deletes them' do
+  it 'makes users, roles and rights in a directory, mends them, and deletes them', :long do
     Dir.mktmpdir do |folder|
       said = demo('access', folder)
       planned, rights, mended, deleted = said.split(/^== .*\n/).drop(1)
@@ -213,7 +213,7 @@ RSpec.describe 'bin/demo' do
     end
   end
 
-  it 'replaces a password when it has expired, restores it, and deletes it' do
+  it 'replaces a password when it has expired, restores it, and deletes it', :long do
     Dir.mktmpdir do |folder|
       said = demo('rotation', folder)
       made, replaced, restored, deleted = said.split(/^== .*\n/).drop(1)

@@ -38,7 +38,7 @@ RSpec.describe 'The commands' do
   end
 
   # The commands for nodes and facts run before the node is removed.
-  it 'of docs/exported-resources.md export, collect and remove resources on one machine, and show its nodes' do
+  it 'of docs/exported-resources.md export, collect and remove resources on one machine, and show its nodes', :long do
     Dir.mktmpdir do |folder|
       page = 'exported-resources.md'
       script = commands(page, 'On one machine, in files').gsub('/tmp/estate', "#{folder}/estate")
@@ -140,7 +140,7 @@ RSpec.describe 'The commands' do
     end
   end
 
-  it 'of docs/rotation.md make a password, keep it, and replace it after 91 days' do
+  it 'of docs/rotation.md make a password, keep it, and replace it after 91 days', :long do
     Dir.mktmpdir do |folder|
       script = commands('rotation.md', 'Rotation in five minutes').gsub('/tmp/rotation', "#{folder}/rotation")
       said = run_commands(with_module(script, folder), folder)
@@ -155,7 +155,7 @@ RSpec.describe 'The commands' do
     end
   end
 
-  it 'of docs/ssh-keys.md import keys, and leave one of them in the file' do
+  it 'of docs/ssh-keys.md import keys, and leave one of them in the file', :long do
     Dir.mktmpdir do |folder|
       script = commands('ssh-keys.md', 'Keys in five minutes').gsub('/tmp/ssh', "#{folder}/ssh")
       said = run_commands(with_module(script, folder), folder)

@@ -66,7 +66,7 @@ RSpec.describe 'A system-wide libsimpkv.so' do
     expect(Packages.run("#{@folder}/main", environment: { 'LD_LIBRARY_PATH' => @lib })).to eq("#{Simpkv::VERSION} 1")
   end
 
-  it 'is loaded by the gem for JRuby, installed with --use-system-library and without a compiler' do
+  it 'is loaded by the gem for JRuby, installed with --use-system-library and without a compiler', :long do
     installed = Packages.without_compiler do |path|
       Packages.install(%w[jruby -S gem], :java, @folder, arguments: ['--use-system-library'],
                                                          environment: { 'PATH' => path })
