@@ -2,7 +2,7 @@
 
 require 'socket'
 require 'tmpdir'
-$LOAD_PATH.unshift(File.expand_path('../lib', __dir__))
+$LOAD_PATH.unshift(*Dir[File.expand_path('../{lib,gems/*/lib}', __dir__)])
 require_relative 'support/report'
 require_relative 'support/side_by_side'
 require_relative 'support/versions'

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'open3'
-$LOAD_PATH.unshift(File.expand_path('../lib', __dir__))
+$LOAD_PATH.unshift(*Dir[File.expand_path('../{lib,gems/*/lib}', __dir__)])
 require_relative 'support/callgrind'
 require_relative 'support/report'
 require_relative 'support/versions'

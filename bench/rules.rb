@@ -3,7 +3,7 @@
 require 'facter'
 require 'json'
 require 'tempfile'
-$LOAD_PATH.unshift(File.expand_path('../lib', __dir__))
+$LOAD_PATH.unshift(*Dir[File.expand_path('../{lib,gems/*/lib}', __dir__)])
 require_relative 'support/callgrind'
 require_relative 'support/report'
 require_relative 'support/versions'

@@ -5,7 +5,7 @@ require 'net/http'
 require 'open3'
 require 'rbconfig'
 require 'tmpdir'
-$LOAD_PATH.unshift(File.expand_path('../lib', __dir__))
+$LOAD_PATH.unshift(*Dir[File.expand_path('../{lib,gems/*/lib}', __dir__)])
 require_relative '../spec/support/service'
 require_relative 'support/report'
 require_relative 'support/side_by_side'

@@ -26,8 +26,11 @@ class ChangedRuby
   HEAVY = %w[availability bolt console distribution fresh load package puppetdb puppetserver].freeze
   HEAVY_FROM = 0.5
 
+  # Files of the library.
+  LIBRARY = %r{\A(?:gems/[\w-]+/)?lib/}.freeze
+
   # Words that tell nothing.
-  COMMON = %w[lib simpkv ext core src spec rb rakelib].freeze
+  COMMON = %w[gem lib simpkv ext core src spec rb rakelib].freeze
 
   # The names of rooms in the names of specs.
   WORDS = { 'cli' => 'command', 'termini' => 'estate', 'resource' => 'type', 'bin' => 'command' }.freeze
@@ -40,10 +43,10 @@ class ChangedRuby
   PROGRAMS = { 'browser' => %r{(?:support/|_relative ')browser'}, 'service' => %r{(?:support/|_relative ')service'},
                'puppetdb' => /_relative 'postgresql'/, 'puppetserver' => %r{/puppet_server'|/usr/bin/puppet\b},
                'clients' => /promtool|ansible/, 'sshd' => %r{/sshd'|sshkeys_core|setfacl} }.freeze
-  private_constant :HOMES, :HEAVY, :HEAVY_FROM, :COMMON, :WORDS, :FOLDERS, :PROGRAMS
+  private_constant :HOMES, :HEAVY, :HEAVY_FROM, :LIBRARY, :COMMON, :WORDS, :FOLDERS, :PROGRAMS
 
   def initialize
-    @rooms = Rooms.new('lib/simpkv')
+    @rooms = Rooms.new('.')
     @specs = Dir['spec/*/*_spec.rb'].sort
     @uses = {}
     @texts = {}
@@ -91,7 +94,7 @@ class ChangedRuby
     found.reduce { |all, some| all.merge(some) { |_, *two| two.min } }
   end
 
-  # spec/unit/estate_facts_spec.rb and spec/estate/facts_spec.rb are named after lib/simpkv/estate/facts.rb.
+  # spec/unit/estate_facts_spec.rb and spec/estate/facts_spec.rb are named after lib/simpkv/estate/facts.rb of its gem.
   def named(file)
     own = words(file.sub(/\.\w+\z/, ''))
     return {} if own.empty?
@@ -126,9 +129,9 @@ class ChangedRuby
     case file
     when %r{\Alib/puppet/functions/(simpkv/\w+)} then /\b#{Regexp.last_match(1).gsub('/', '::')}\b/
     when %r{\Alib/puppet/(?:type|provider)/(\w+)} then /\b#{Regexp.last_match(1)}\b/
-    when %r{\Alib/simpkv/cli/commands/([\w/]+)\.rb}
+    when %r{lib/simpkv/cli/commands/([\w/]+)\.rb}
       /\bsimpkv\W+#{Regexp.last_match(1).tr('_', '-').split('/').join('\W+')}\b/
-    when %r{\Alib/|\Aext/core/(?:src|test)/} then nil
+    when LIBRARY, %r{\Aext/core/(?:src|test)/} then nil
     else Regexp.union(File.basename(file), file.sub(/\.\w+\z/, '').split('/').last(2).join('/'))
     end
   end
@@ -138,7 +141,7 @@ class ChangedRuby
     return {} if file.end_with?('.md')
 
     own = file[%r{\Aspec/(?!support/|planted/)(\w+)/}, 1]
-    home = own ? [own] : HOMES.find { |place, _| file.start_with?(place) }.last
+    home = own ? [own] : HOMES.find { |place, _| file.sub(%r{\Agems/[\w-]+/}, '').start_with?(place) }.last
     found = @specs.select { |spec| home.include?(folder(spec)) || of_room?(spec, words(file).first) }
     found.to_h { |spec| [spec, 1.5] }
   end
@@ -149,24 +152,32 @@ class ChangedRuby
 
   # @return [Array<String>] the files of lib that use a file, by the graph of the rooms
   def users(file)
-    return [] unless file.start_with?('lib/')
+    return [] unless file.match?(LIBRARY)
 
-    @library ||= Dir['lib/**/*.rb'].sort
+    @library ||= Dir['{lib,gems/*/lib}/**/*.rb'].sort
     @library.select { |user| user != file && uses(user).include?(file) }
   end
 
-  # @return [Array<String>] the files whose constants a Ruby file names, and those that a spec requires
+  # @return [Array<String>] the files whose constants a Ruby file names, those that it asks the gems for, and those that a
+  #   spec requires
   def uses(path)
-    @uses[path] ||= @rooms.used_by(path).map { |file| "lib/simpkv/#{file}" } | required(path)
+    @uses[path] ||= @rooms.used_by(path) | demanded(path) | required(path)
+  end
+
+  def demanded(path)
+    things = text(path).scan(/\bGems\.demand\('([\w\/]+)', '(\w+)'/)
+    things.flat_map { |kind, name| Dir["{lib,gems/*/lib}/simpkv/#{kind}/#{name}.rb"] }
   end
 
   # In the library, everything requires everything above it.
   def required(path)
-    return [] if path.start_with?('lib/')
+    return [] if path.match?(LIBRARY)
 
     text(path).scan(/^ *(require(?:_relative)?) '([^']+)'/).map do |how, name|
-      file = how == 'require' ? "lib/#{name}" : File.join(File.dirname(path), name)
-      "#{file.delete_suffix('.rb')}.rb".then { |full| File.expand_path(full).delete_prefix("#{Dir.pwd}/") }
+      name = "#{name.delete_suffix('.rb')}.rb"
+      next Dir["{lib,gems/*/lib}/#{name}"].first || name if how == 'require'
+
+      File.expand_path(name, File.dirname(path)).delete_prefix("#{Dir.pwd}/")
     end
   end
 

@@ -5,18 +5,20 @@ require 'yaml'
 require 'simpkv'
 require 'simpkv/config/site_file'
 require_relative 'configuration_manual'
+require_relative 'gem_list'
 
 # Writes the generated pages: docs/configuration.md and docs/simpkv.yaml.5 from the definitions of the options,
 # docs/simpkv.1 from the commands, REFERENCE.md from the docstrings of the functions, docs/runbook.md from what the code
 # can report, the last table of docs/security.md from the planted defects, docs/adr/README.md from the titles of the
-# records.
+# records, lib/simpkv/gems.txt from the gems.
 module Documentation
   ROOT = File.expand_path('..', __dir__)
 
   # The pages, and the methods that make them.
   PAGES = { 'docs/simpkv.1' => :manual, 'docs/simpkv.yaml.5' => :configuration_manual,
             'docs/configuration.md' => :configuration, 'docs/runbook.md' => :runbook,
-            'docs/security.md' => :security, 'docs/adr/README.md' => :decisions, 'REFERENCE.md' => :reference }.freeze
+            'docs/security.md' => :security, 'docs/adr/README.md' => :decisions, 'lib/simpkv/gems.txt' => :gems,
+            'REFERENCE.md' => :reference }.freeze
 
   # The tables of docs/configuration.md.
   module Tables
@@ -44,6 +46,11 @@ module Documentation
   # @return [String] docs/configuration.md
   def self.configuration
     ERB.new(File.read(File.join(ROOT, 'docs', 'configuration.md.erb'), encoding: 'UTF-8')).result(binding)
+  end
+
+  # @return [String] lib/simpkv/gems.txt
+  def self.gems
+    GemList.text
   end
 
   # @return [String] docs/simpkv.1

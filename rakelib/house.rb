@@ -14,8 +14,7 @@ class House
   # @param root [String] of the checkout
   def initialize(root)
     @root = root
-    @library = File.join(root, 'lib/simpkv')
-    @rooms = Rooms.new(@library)
+    @rooms = Rooms.new(root)
   end
 
   # @return [String] a table in Markdown
@@ -27,7 +26,7 @@ class House
   private
 
   def row(gem, room, files)
-    code, comments = count(files.map { |file| File.join(@library, file) })
+    code, comments = count(files.map { |file| File.join(@root, @rooms.path(file)) })
     [gem, room, files.length, code, comments, tests(room), @rooms.rooms_used_by(files).join(', ')]
   end
 

@@ -149,7 +149,7 @@ class ReleaseCheck
 
   # The API has a version of its own, which is the first part of its paths.
   def openapi
-    description = YAML.safe_load(read('lib/simpkv/server/openapi.yaml'), aliases: true)
+    description = YAML.safe_load(read('gems/simpkv-server/lib/simpkv/server/openapi.yaml'), aliases: true)
     versions = description.fetch('paths').keys.map { |path| path[%r{\A/v(\d+)(?:/|\z)}, 1] }.compact.uniq
     is = description.fetch('info').fetch('version')
     versions == [is] ? [] : ["openapi.yaml has version #{is}, and paths of #{versions.join(', ')}"]

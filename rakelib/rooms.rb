@@ -9,28 +9,20 @@ class Rooms
   include TSort
 
   # From the lowest; '.' has errors.rb and other files without a folder.
-  FOLDERS = %w[. native document audit config store backend adapter estate inspection query access status purging ssh
+  FOLDERS = %w[. gems native document audit config store backend adapter estate inspection query access status purging ssh
                resources termini server cli rspec].freeze
 
-  # The files of the gems above simpkv, which has all others, from the lowest. They are in one folder until they move
-  # into folders of their gems (docs/adr/0103).
-  GEMS = {
-    'simpkv-estate' => %r{\A(?:(?:estate|inspection|termini)(?:\.rb|/(?!sessions/))|cli/(?:estate|puppetdb)/|
-                          cli/commands/(?:node|nodes|rule|import_puppetdb)(?:\.rb|/)|
-                          cli/doctor/(?:site/nodes|nodes/(?:compilers|rules)|documents_|puppet_exam|routes_|subject)|
-                          status/(?:compilers|node_counts|site_estate|parts/(?:nodes|compilers))\.rb|
-                          cli/owners/estate\.rb|config/sections/estate\.rb)}x,
-    'simpkv-access' => %r{\A(?:access/|cli/(?:commands/)?access(?:\.rb|/)|cli/doctor/directory/foreign_entries\.rb|
-                          config/sections/access\.rb|status/(?:drift|parts/access)\.rb|resources/access_catalog\.rb)}x,
-    'simpkv-server' => %r{\A(?:(?:query|server)(?:\.rb|/)|cli/commands/(?:query|serve)\.rb|cli/doctor/nodes/index\.rb|
-                          config/sections/server\.rb|termini/sessions/|status/parts/(?:doctor|runs|service)\.rb)}x
-  }.freeze
+  # The gems, from the lowest, and where each has its code.
+  GEMS = { 'simpkv' => 'lib/simpkv' }
+         .merge(%w[simpkv-estate simpkv-access simpkv-server].to_h { |gem| [gem, "gems/#{gem}/lib/simpkv"] }).freeze
+  private_constant :GEMS
 
-  # @param root [String] the folder of the library
+  # @param root [String] the folder of the project
   def initialize(root)
-    trees = Dir['**/*.rb', base: root].sort.to_h do |file|
-      [file, RubyVM::AbstractSyntaxTree.parse_file(File.join(root, file))]
-    end
+    @places = GEMS.values.flat_map.with_index do |place, gem|
+      Dir['**/*.rb', base: File.join(root, place)].sort.map { |file| [file, [gem, File.join(place, file)]] }
+    end.to_h
+    trees = @places.transform_values { |_, path| RubyVM::AbstractSyntaxTree.parse_file(File.join(root, path)) }
     @homes = Hash.new { |all, name| all[name] = [] }
     trees.each { |file, tree| define(tree, [], file) }
     @files = trees.keys
@@ -46,7 +38,7 @@ class Rooms
   def by_gem
     @files.group_by { |file| gem_rank(file) }.sort.to_h do |rank, files|
       rooms = files.group_by { |file| rank(file) }.sort.to_h { |room, of_room| [FOLDERS[room], of_room] }
-      [['simpkv', *GEMS.keys][rank], rooms]
+      [GEMS.keys[rank], rooms]
     end
   end
 
@@ -59,9 +51,15 @@ class Rooms
   end
 
   # @param path [String] of any Ruby file, such as a spec
-  # @return [Array<String>] the files of the library that it uses
+  # @return [Array<String>] the paths of the files of the library that it uses
   def used_by(path)
-    uses(RubyVM::AbstractSyntaxTree.parse_file(path), []).uniq.flat_map { |name| openers(name) }.uniq
+    uses(RubyVM::AbstractSyntaxTree.parse_file(path), []).uniq.flat_map { |name| openers(name) }.uniq.map { |file| path(file) }
+  end
+
+  # @param file [String] of a room
+  # @return [String] its path in the project
+  def path(file)
+    @places.fetch(file).last
   end
 
   private
@@ -108,7 +106,7 @@ class Rooms
 
   # @return [Integer] 0 for the gem simpkv
   def gem_rank(file)
-    (GEMS.values.index { |files| file.match?(files) } || -1) + 1
+    @places.fetch(file).first
   end
 
   # Notes the constants that a file defines, by their full names.
@@ -122,7 +120,7 @@ class Rooms
   # @return [Array<String>] the full names of the constants of the library that a file names
   def uses(node, nesting)
     opened = opened(node, nesting)
-    text = path(node)
+    text = constant(node)
     return [*resolve(text, nesting)] if text
 
     nodes(opened ? node.children.drop(1) : node.children).flat_map { |child| uses(child, [*nesting, *opened]) }
@@ -141,7 +139,7 @@ class Rooms
 
   # @return [String, nil] the full name of the class or module that a node opens
   def opened(node, nesting)
-    full(path(node.children[0]), nesting) if %i[CLASS MODULE].include?(node.type)
+    full(constant(node.children[0]), nesting) if %i[CLASS MODULE].include?(node.type)
   end
 
   def full(name, nesting)
@@ -149,12 +147,12 @@ class Rooms
   end
 
   # @return [String, nil] the text of a constant such as A::B
-  def path(node)
+  def constant(node)
     case node.type
     when :CONST, :COLON3 then node.children[0].to_s
     when :COLON2
       above, name = node.children
-      above ? path(above)&.then { |text| "#{text}::#{name}" } : name.to_s
+      above ? constant(above)&.then { |text| "#{text}::#{name}" } : name.to_s
     end
   end
 

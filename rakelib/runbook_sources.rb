@@ -32,7 +32,7 @@ module RunbookSources
     #   module Simpkv in their names
     def errors
       found = BASES.dup
-      all = files('lib/simpkv/**/*.rb').flat_map { |file| classes(file) }
+      all = files('{lib,gems/*/lib}/simpkv/**/*.rb').flat_map { |file| classes(file) }
       loop do
         more = all.select { |name, parent| !found.include?(name) && found.include?(resolve(name, parent, all)) }
         break if more.empty?
@@ -67,7 +67,7 @@ module RunbookSources
 
     # @return [Array<String>] the statuses of HTTP of all problems
     def http
-      given = files('lib/simpkv/server/**/*.rb').flat_map do |file|
+      given = files('gems/simpkv-server/lib/simpkv/server/**/*.rb').flat_map do |file|
         File.read(file, encoding: 'UTF-8').scan(/Problem\.new\((\d+)/).flatten
       end
       (given + errors.map { |name| http_status(name).to_s }).uniq.sort
@@ -75,7 +75,7 @@ module RunbookSources
 
     # @return [Array<String>] the subjects of the findings of `simpkv doctor`; `...` stands for what differs
     def findings
-      doctor = files('lib/simpkv/cli/doctor/**/*.rb') + [File.join(ROOT, 'lib/simpkv/cli/commands/doctor.rb')]
+      doctor = files('{lib,gems/*/lib}/simpkv/cli/{doctor/**/*,commands/doctor}.rb')
       doctor.flat_map { |file| subjects(File.read(file, encoding: 'UTF-8'), file) }.uniq.sort
     end
 
@@ -116,7 +116,7 @@ module RunbookSources
     end
 
     def instance(name)
-      @loaded ||= files('lib/simpkv/{access,cli,query}/**/*.rb').each do |file|
+      @loaded ||= files('{lib,gems/*/lib}/simpkv/{access,cli,query}/**/*.rb').each do |file|
         require file if File.read(file, encoding: 'UTF-8').match?(/^ +class \w+ < (?:\w+::)*\w*Error\b/)
       end
       name.split('::').inject(Simpkv) { |scope, part| scope.const_get(part, false) }.allocate

@@ -29,7 +29,7 @@ task 'docs:screenshots' do
   unless Gem.loaded_specs.key?('ferrum')
     exec({ 'BUNDLE_WITH' => 'server' }, 'bundle', 'exec', 'rake', 'docs:screenshots')
   end
-  $LOAD_PATH.unshift(File.expand_path('../lib', __dir__))
+  $LOAD_PATH.unshift(*Dir[File.expand_path('../{lib,gems/*/lib}', __dir__)])
   %w[rspec simpkv ./spec/support/sample_console].each { |name| require name }
   Dir.mktmpdir do |folder|
     authority = Certificates.new(folder)

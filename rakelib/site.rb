@@ -18,8 +18,8 @@ class Site
   TEMPLATES = %w[page folder search].to_h { |name| [name, "rakelib/site/#{name}.html.erb"] }.freeze
   CONTENTS = 'docs/README.md'
   # What the pages load, by the names in the site. Only the page of the search loads scripts.
-  ASSETS = { 'icon.svg' => 'lib/simpkv/server/console/assets/icon.svg',
-             'console.css' => 'lib/simpkv/server/console/assets/console.css', 'site.css' => 'rakelib/site/site.css',
+  CONSOLE = 'gems/simpkv-server/lib/simpkv/server/console/assets'
+  ASSETS = { 'icon.svg' => "#{CONSOLE}/icon.svg", 'console.css' => "#{CONSOLE}/console.css", 'site.css' => 'rakelib/site/site.css',
              'search.js' => 'rakelib/site/search.js' }.freeze
   private_constant :ROOT, :PAGES, :TEMPLATES, :CONTENTS, :ASSETS
 

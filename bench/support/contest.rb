@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-$LOAD_PATH.unshift(File.expand_path('../../lib', __dir__))
+$LOAD_PATH.unshift(*Dir[File.expand_path('../../{lib,gems/*/lib}', __dir__)])
 require 'rspec/core' # spec/support/slapd.rb defines a hook of specs
 require 'simpkv'
 require_relative '../../spec/support/ds389'

@@ -10,7 +10,7 @@
 #   ruby estate_contestant.rb estate save 5
 #
 # SIMPKV_CONFIG names the file with the options of the estate, BENCH_PUPPETDB is the URI of PuppetDB.
-$LOAD_PATH.unshift(File.expand_path('../../lib', __dir__))
+$LOAD_PATH.unshift(*Dir[File.expand_path('../../{lib,gems/*/lib}', __dir__)])
 require 'json'
 require_relative 'estate_data'
 require_relative 'estate_turns'

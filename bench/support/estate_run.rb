@@ -2,7 +2,7 @@
 
 # A contestant that is a whole run of a node, as a compiler serves it, by the termini simpkv: facts, catalog, report.
 # Nothing changes after the first run. See other_process.rb.
-$LOAD_PATH.unshift(File.expand_path('../../lib', __dir__))
+$LOAD_PATH.unshift(*Dir[File.expand_path('../../{lib,gems/*/lib}', __dir__)])
 require 'puppet'
 require 'puppet/test/test_helper'
 require 'simpkv/termini'

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-$LOAD_PATH.unshift(File.expand_path('../../lib', __dir__))
+$LOAD_PATH.unshift(*Dir[File.expand_path('../../{lib,gems/*/lib}', __dir__)])
 
 # The layers of simpkv, and other clients. All have the methods that the cases need: `get`, `exists`, `put` and `delete`
 # of a name in the folder; `document`, the stored bytes. Values and documents have the numbers 0 and 1.

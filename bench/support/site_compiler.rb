@@ -3,7 +3,7 @@
 # A compiler of the benchmark of a site, as a process (see other_process.rb). An operation is all that simpkv does in a
 # run of a node; several threads do them at the same time. The arguments are the number of threads, the number of the
 # first of its nodes, and the number of its nodes. SIMPKV_CONFIG names the file with the options.
-$LOAD_PATH.unshift(File.expand_path('../../lib', __dir__))
+$LOAD_PATH.unshift(*Dir[File.expand_path('../../{lib,gems/*/lib}', __dir__)])
 require 'time'
 require 'simpkv/estate'
 require_relative 'query_data'

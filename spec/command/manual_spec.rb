@@ -47,7 +47,7 @@ RSpec.describe 'The manual of simpkv' do
 
   # A constant HIDDEN of its own had hidden `stat`.
   it 'leaves out no command but complete, which shells call' do
-    files = Dir['*.rb', base: File.expand_path('../../lib/simpkv/cli/commands', __dir__)]
+    files = Dir[File.expand_path('../../{lib,gems/*/lib}/simpkv/cli/commands/*.rb', __dir__)]
     names = files.map { |file| File.basename(file, '.rb').tr('_', '-') }
     expect(names - Simpkv::Cli::Commands.members.keys).to eq(%w[complete])
   end

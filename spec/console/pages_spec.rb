@@ -4,6 +4,7 @@ require 'open3'
 require 'rack/mock'
 require 'simpkv/server'
 require_relative '../server/server_helper'
+require_relative '../support/another_ruby'
 require_relative '../support/console_pages'
 require_relative '../support/sample_console'
 
@@ -217,7 +218,7 @@ RSpec.describe 'The pages of the console' do
 
   # @return [Array<String>] those that the source reads, and one that it does not
   def parameters
-    sources = Dir[File.expand_path('../../lib/simpkv/server/console/**/*.rb', __dir__)].map { |file| File.read(file) }
+    sources = Dir[File.expand_path('../../gems/*/lib/simpkv/server/console/**/*.rb', __dir__)].map { |file| File.read(file) }
     single = sources.join.scan(/(?:given\??|number|parameter|take)\(?'(\w+)'/).flatten
     lists = /%w\[([\w ]+)\]\.(?:map|to_h) \{ \|name\| \[?(?:name, )?(?:visit\.)?(?:given|parameter)/
     several = sources.join.scan(lists)
@@ -330,8 +331,7 @@ RSpec.describe 'The pages of the console' do
 
   # All files of the console add methods to one class.
   it 'do not replace methods of one another' do
-    out, status = Open3.capture2e(RbConfig.ruby, '-w', '-I', File.expand_path('../../lib', __dir__), '-e',
-                                  'require "simpkv/server"')
+    out, status = Open3.capture2e(*AnotherRuby.command('-w', '-e', 'require "simpkv/server"'))
     expect(status).to be_success
     expect(out.lines.grep(%r{/simpkv/server/.*redefined})).to be_empty
   end

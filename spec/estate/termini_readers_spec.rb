@@ -51,7 +51,7 @@ RSpec.describe 'The termini of a damaged estate', needs: :mri do
   end
 
   it 'are all in this table' do
-    files = Dir[File.expand_path('../../lib/puppet/indirector/*/simpkv.rb', __dir__)]
+    files = Dir[File.expand_path('../../gems/simpkv-estate/lib/puppet/indirector/*/simpkv.rb', __dir__)]
     methods = files.to_h do |file|
       [File.basename(File.dirname(file)), File.read(file).scan(/^  def (find|search)\(/).flatten.map(&:to_sym)]
     end

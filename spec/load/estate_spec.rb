@@ -17,9 +17,9 @@ RSpec.describe 'Eight nodes at a time of a puppetserver with an estate in slapd'
 
   # The server has the code of this checkout: the specs of puppetserver install the gem.
   before(:context) do
-    library = File.expand_path('../../lib', __dir__)
+    library = Dir[File.expand_path('../../{lib,gems/*/lib}', __dir__)]
     @server = PuppetServer.new(max_active_instances: 2, compile_mode: 'off', profiler: { enabled: false },
-                               ruby_load_path: ['/usr/lib/puppetserver/ruby/vendor_ruby', library])
+                               ruby_load_path: ['/usr/lib/puppetserver/ruby/vendor_ruby', *library])
   end
 
   after(:context) { server.stop }

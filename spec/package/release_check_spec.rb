@@ -44,7 +44,7 @@ RSpec.describe 'The checklist of a release' do
 
   # Makes a project that can be released: the files of this one that the checklist reads, with a dated changelog.
   def make_project(checkout, rakefile)
-    %w[lib/simpkv/version.rb lib/simpkv/server/openapi.yaml metadata.json simpkv.gemspec simpkv-server.gemspec LICENSE
+    %w[lib/simpkv/version.rb gems/simpkv-server/lib/simpkv/server/openapi.yaml metadata.json simpkv.gemspec simpkv-server.gemspec LICENSE
        packaging/fill packaging/version packaging/debian/changelog packaging/debian/control packaging/simpkv.spec
        bin/env
        docs/install.md docs/simpkv.1 ext/core/include/simpkv.h ext/core/build/release/libsimpkv.so].each do |file|
@@ -114,7 +114,7 @@ RSpec.describe 'The checklist of a release' do
   number = Simpkv::VERSION
   forge = 'metadata.json'
   changelog = 'CHANGELOG.md'
-  openapi = 'lib/simpkv/server/openapi.yaml'
+  openapi = 'gems/simpkv-server/lib/simpkv/server/openapi.yaml'
   failures = {
     version: [
       [/metadata.json has 0.9.0/, forge, number, '0.9.0'],

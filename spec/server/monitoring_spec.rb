@@ -7,7 +7,7 @@ RSpec.describe 'The alerts of examples/monitoring' do
   root = RunbookSources::ROOT
   alerts = RunbookSources.alerts
   # The names that the service gives to the methods of Exposition and to the registry.
-  exposed = Dir[File.join(root, 'lib/simpkv/{server,status}/**/*.rb')].flat_map do |file|
+  exposed = Dir[File.join(root, '{lib,gems/*/lib}/simpkv/{server,status}/**/*.rb')].flat_map do |file|
     File.read(file, encoding: 'UTF-8').scan(/(?<=[(\s]|> \[):(simpkv_\w+)/).flatten
   end
 

@@ -37,7 +37,7 @@ RSpec.describe 'The service on a damaged estate' do
   after { FileUtils.rm_rf(folder) }
 
   it 'are all in this table' do
-    file = File.join(__dir__, '../../lib/simpkv/server/openapi.yaml')
+    file = File.join(__dir__, '../../gems/simpkv-server/lib/simpkv/server/openapi.yaml')
     paths = YAML.safe_load(File.read(file), aliases: true)['paths']
     expect(paths.select { |_, methods| methods.key?('get') }.keys).to match_array(readers.keys + others)
   end

@@ -81,7 +81,7 @@ module CommandSchemas
       others = { 'export' => '-', 'status' => 'nagios' }
       return false if words.include?(others[command.title])
 
-      files(command).first.to_s.start_with?(File.expand_path('../../lib', __dir__))
+      files(command).first.to_s.match?(%r{\A#{Regexp.escape(File.expand_path('../..', __dir__))}/(?:gems/[\w-]+/)?lib/})
     end
 
     def document(name)

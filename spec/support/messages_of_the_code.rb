@@ -8,7 +8,7 @@ module MessagesOfTheCode
 
   # @param except [Regexp, nil] files to leave out, which hold quotations themselves
   def self.read(except: nil)
-    files = Dir[File.join(ROOT, 'lib/{simpkv,puppet_x}/**/*.rb')].reject { |file| except&.match?(file) }
+    files = Dir[File.join(ROOT, '{lib,gems/*/lib}/{simpkv,puppet_x}/**/*.rb')].reject { |file| except&.match?(file) }
     ruby = files.map { |file| File.binread(file) }.join.gsub(/["'] \\?\n\s*["']/n, '')
     ruby + File.binread(File.join(ROOT, 'ext/core/build/release/libsimpkv.so'))
   end

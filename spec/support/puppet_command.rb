@@ -9,7 +9,7 @@ module PuppetCommand
   # The script of Puppet's command.
   SCRIPT = "require 'puppet/util/command_line'; Puppet::Util::CommandLine.new('puppet', ARGV).execute"
 
-  LIBRARY = ['-I', File.expand_path('../../lib', __dir__)].freeze
+  LIBRARY = Dir[File.expand_path('../../{lib,gems/*/lib}', __dir__)].map { |folder| "-I#{folder}" }.freeze
 
   # Code that loads Puppet, and the types that each run loads with all their providers.
   LOADING = <<~RUBY

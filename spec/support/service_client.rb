@@ -28,7 +28,9 @@ class ServiceClient
   class Closed < StandardError; end
 
   SECONDS = 60
-  DESCRIPTION = YAML.safe_load(File.read(File.expand_path('../../lib/simpkv/server/openapi.yaml', __dir__)))
+  DESCRIPTION = YAML.safe_load(
+    File.read(File.expand_path('../../gems/simpkv-server/lib/simpkv/server/openapi.yaml', __dir__))
+  )
   SCHEMAS = JSONSchemer.openapi(DESCRIPTION)
   private_constant :SECONDS
 

@@ -10,6 +10,9 @@ module Unbundled
   VARIABLES = ENV.keys.grep(/\A(BUNDLE|RUBYOPT|RUBYLIB)/).to_h { |name| [name, nil] }
                  .merge('GEM_PATH' => Gem.path.join(File::PATH_SEPARATOR)).freeze
 
+  LIBRARY = Dir[File.expand_path('../../{lib,gems/*/lib}', __dir__)].map { |folder| "-I#{folder}" }.freeze
+  private_constant :LIBRARY
+
   SIMPKV = [RbConfig.ruby, File.expand_path('../../exe/simpkv', __dir__)].freeze
 
   # The command with its variables, as a program with arguments.
@@ -20,7 +23,7 @@ module Unbundled
     # @param library [String]
     def initialize(library)
       libraries = "require 'simpkv/cli/commands'; require '#{library}'"
-      @ruby = PreloadedRuby.new(libraries, ['-I', File.expand_path('../../lib', __dir__)], VARIABLES)
+      @ruby = PreloadedRuby.new(libraries, LIBRARY, VARIABLES)
     end
 
     # As those of PreloadedRuby, with the arguments of the command.

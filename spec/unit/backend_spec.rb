@@ -58,9 +58,9 @@ RSpec.describe Simpkv::Backend do
   end
 
   it 'is what opens each backend: no other file puts layers around a store, and those of a plugin are the same' do
-    folder = File.expand_path('../../lib/simpkv', __dir__)
-    files = Dir["#{folder}/**/*.rb"].select { |file| File.read(file).include?('Layers.over(') }
-    expect(files).to eq(["#{folder}/backend.rb"])
+    project = File.expand_path('../..', __dir__)
+    files = Dir["#{project}/{lib,gems/*/lib}/simpkv/**/*.rb"].select { |file| File.read(file).include?('Layers.over(') }
+    expect(files).to eq(["#{project}/lib/simpkv/backend.rb"])
     place = Struct.new(:open).new(Simpkv::Store.open('file', 'root_path' => root))
     settings = { 'type' => 'acme', 'id' => 'a', 'audit' => { 'to' => File.join(root, 'audit.log') } }
     opened = described_class.new({ 'backends' => { 'x' => settings }, 'backend' => 'x' }, nil, place: place).open

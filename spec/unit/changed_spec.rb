@@ -20,7 +20,7 @@ RSpec.describe 'bin/test changed', :once do
     specs = changed['lib/simpkv/ssh/public_key.rb'].specs
     expect(specs.first).to eq('spec/unit/ssh_public_key_spec.rb')
     expect(specs).to include('spec/command/ssh_spec.rb', 'spec/types/authorized_keys_spec.rb')
-    expect(changed['lib/simpkv/termini/estate_query.rb'].specs).to include('spec/query/function_spec.rb')
+    expect(changed['gems/simpkv-estate/lib/simpkv/termini/estate_query.rb'].specs).to include('spec/query/function_spec.rb')
   end
 
   it 'runs a spec that has changed, and those that use a helper that has changed (it ran none of these)' do
@@ -70,9 +70,9 @@ RSpec.describe 'bin/test changed', :once do
   # One changed line brought PuppetDB, PostgreSQL and Chromium.
   it 'installs what the selected specs need, and no more' do
     expect(changed['lib/simpkv/ssh/public_key.rb'].needs).to eq(%w[test sshd])
-    expect(changed['lib/simpkv/query/tasks.rb'].needs).to eq(%w[test service])
-    expect(changed['lib/simpkv/server/console/nodes/node_table.rb'].needs).to include('browser')
-    expect(changed['lib/simpkv/access/ldap_rules/aci.rb'].options).not_to include('~ds389')
+    expect(changed['gems/simpkv-server/lib/simpkv/query/tasks.rb'].needs).to eq(%w[test service])
+    expect(changed['gems/simpkv-server/lib/simpkv/server/console/nodes/node_table.rb'].needs).to include('browser')
+    expect(changed['gems/simpkv-access/lib/simpkv/access/ldap_rules/aci.rb'].options).not_to include('~ds389')
     expect(changed['lib/simpkv/ssh/public_key.rb'].options).to eq(%w[--tag ~ds389 --tag ~tools])
     parts = File.read('bin/setup')[/^for scope; do\n.*?^done\n/m].scan(/^    ([\w |-]+)\)/).flatten
     parts = parts.flat_map { |line| line.split(' | ') }

@@ -57,7 +57,7 @@ RSpec.describe 'The options of a store' do
   describe 'of every type' do
     # A backend takes an option, and nothing reads it.
     it 'are used by the library' do
-      files = Dir[File.join(root, 'lib/**/*.rb')].grep_v(%r{/config/options[/.]})
+      files = Dir[File.join(root, '{lib,gems/*/lib}/**/*.rb')].grep_v(%r{/config/options[/.]})
       code = files.map { |file| File.read(file) }.join
       unused = Simpkv::Config::BACKEND.map(&:name).reject { |name| code.match?(/'#{name}'|%w\[[^\]]*\b#{name}\b/) }
       expect(unused).to eq([])

@@ -62,8 +62,8 @@ Module.new do
     # @return [Simpkv::Resources::AccessCatalog] the resources of the catalog
     def access(catalog)
       check_gem
-      require 'simpkv/resources/access_catalog'
-      made = catalog&.instance_variable_get(:@simpkv_access) || Simpkv::Resources::AccessCatalog.new(catalog)
+      type = Simpkv::Gems.demand('resources', 'access_catalog', "the type #{name}")
+      made = catalog&.instance_variable_get(:@simpkv_access) || type.new(catalog)
       catalog&.instance_variable_set(:@simpkv_access, made)
       made
     end
@@ -112,8 +112,8 @@ Module.new do
     return unless gem?
 
     require 'simpkv'
-    require 'simpkv/access/declarations'
-    problem = Simpkv::Access::Declarations.new({ section => { self[:name] => declared } }, true).problems.first
+    declarations = Simpkv::Gems.demand('access', 'declarations', "the type #{self.class.name}")
+    problem = declarations.new({ section => { self[:name] => declared } }, true).problems.first
     raise Puppet::Error, "#{ref}: #{in_manifest(problem)}" if problem
   end
 

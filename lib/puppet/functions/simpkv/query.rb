@@ -27,7 +27,6 @@ Puppet::Functions.create_function(:'simpkv::query', Puppet::Functions::InternalF
 
   def query(scope, query)
     internal_call_function(scope, 'simpkv::support::native', [])
-    require 'simpkv/termini/estate_query'
-    Simpkv::Termini::EstateQuery.answer(scope.compiler, query)
+    Simpkv::Gems.demand('termini', 'estate_query', 'simpkv::query').answer(scope.compiler, query)
   end
 end

@@ -35,7 +35,6 @@ Puppet::Functions.create_function(:'simpkv::query_nodes', Puppet::Functions::Int
 
   def query_nodes(scope, filter = {}, facts = nil)
     internal_call_function(scope, 'simpkv::support::native', [])
-    require 'simpkv/termini/node_query'
-    Simpkv::Termini::NodeQuery.answer(scope.compiler, filter, facts)
+    Simpkv::Gems.demand('termini', 'node_query', 'simpkv::query_nodes').answer(scope.compiler, filter, facts)
   end
 end
