@@ -9,8 +9,8 @@ module Rubies
   JAVA_OPTIONS = %w[-Xss2m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmn256m].freeze
 
   # Variables with which Debian's JRuby only interprets Ruby: compiling it to bytecode takes longer than that saves in
-  # most examples. The newest JRuby compiles, and so do Debian's in a multithreaded puppetserver, in
-  # spec/puppetserver/rounds_spec.rb and in the weekly stages `jruby93_compiled` and `long`.
+  # most examples. The newest JRuby compiles, and so do Debian's in a multithreaded puppetserver
+  # and in the weekly stages `jruby93_compiled` and `long`.
   INTERPRETING = { 'JAVA_OPTS' => [*JAVA_OPTIONS, '-Djruby.compile.mode=OFF'].join(' ') }.freeze
 
   # Variables with which Debian's JRuby compiles Ruby to bytecode, as it does by default.

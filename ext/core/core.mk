@@ -160,11 +160,12 @@ $(fuzzers): $(BUILD)/fuzz_%: $(root)fuzz/fuzz_%.c $(objects)
 	$(CC) $(cppflags) -I$(root)test $(cflags) -fsanitize=fuzzer $(ldflags) $(replaced:%=-Wl,--wrap=%) $^ $(libs) -o $@
 
 # A child process cannot free memory that another thread of its parent held at the fork. test_double, test_file_trees,
-# test_keyring, test_pattern, test_rules_limits and test_store_many take minutes here; asan and chaos run them.
+# test_keyring, test_pattern, test_rules_limits, test_store_many, test_store_many_faults and test_tls_context take long
+# here; asan and chaos run them.
 valgrind:
 	$(MAKE) run-tests BUILD=build/test CFLAGS="-O1 -g" \
 	  WITHOUT="test_double test_file_forks test_file_trees test_keyring test_pattern test_rules_limits test_store_many \
-	    $(wipe_tests)" \
+	    test_store_many_faults test_tls_context $(wipe_tests)" \
 	  RUN="env SKV_VALGRIND=1 valgrind -q --leak-check=full --error-exitcode=9 --child-silent-after-fork=yes \
 	    --suppressions=$(root)test/valgrind.supp"
 

@@ -56,7 +56,7 @@ RSpec.describe 'simpkv conflicts' do
   end
 
   %w[plain hex].each do |layout|
-    describe "on two suppliers of 389-DS, with the layout #{layout}", :ds389 do
+    describe "on two suppliers of 389-DS, with the layout #{layout}", ds389: true, long: layout == 'hex' do
       # With the rights that simpkv ships.
       before(:context) do
         @pair = Suppliers.new(layout: layout).tap(&:start)

@@ -299,7 +299,8 @@ RSpec.describe 'simpkv doctor' do
         end
       end
 
-      it 'finds a limit that truncates lists' do
+      # 389-DS makes a list that is long enough in ten seconds.
+      it 'finds a limit that truncates lists', long: type == Ds389 do
         at(type, limits: false) do
           expect(findings.last).to problem('limits', /limit/, /simpkv schema --server \w+ --form limits/)
         end

@@ -149,7 +149,7 @@ RSpec.describe 'The console in a browser', needs: :cext do
                    /\+ member of role production/])
     end
 
-    it 'shows outcomes, previews and conflicts of forms without script' do
+    it 'shows outcomes, previews and conflicts of forms without script', :long do
       browser.script = false
       FormPages.new(@console, 'a draft').each { |said| expect(browser.text).to match(said) }
     end

@@ -5,7 +5,7 @@ require_relative '../spec_helper'
 require_relative '../support/packages'
 require_relative '../support/slapd'
 
-RSpec.describe 'Two thousand rounds on JRuby, each with a new adapter and new plugins, as catalogs have,' do
+RSpec.describe 'Two thousand rounds on JRuby, each with a new adapter and new plugins, as catalogs have,', :long do
   # The resources in use after each tenth of the rounds; the program names them.
   attr_reader :samples
 
