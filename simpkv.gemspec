@@ -14,13 +14,10 @@ Gem::Specification.new do |spec|
   spec.required_ruby_version = '>= 2.6'
   spec.metadata = { 'rubygems_mfa_required' => 'true' }
   spec.require_paths = ['lib']
-  # simpkv-server.gemspec has the service.
-  server = Dir['lib/simpkv/{server,query}.rb', 'lib/simpkv/{server,query}/**/*']
-  spec.files = Dir['lib/simpkv.rb', 'lib/simpkv/**/*.{rb,txt,bash,zsh,fish}',
-                   'lib/puppet/{indirector,reports,face}/**/*.rb', 'ext/simpkv/*.{c,h,rb}',
+  spec.files = Dir['lib/simpkv.rb', 'lib/simpkv/**/*.{rb,txt,bash,zsh,fish}', 'ext/simpkv/*.{c,h,rb}',
                    'ext/core/{core.mk,configure,progress}', 'ext/core/{include,src}/**/*.{c,h}',
                    'schema/**/*.*', 'docs/*.{md,1,5,svg}', 'docs/schemas/**/*.{json,md}',
-                   'README.md', 'CHANGELOG.md', 'LICENSE'].sort - server
+                   'README.md', 'CHANGELOG.md', 'LICENSE'].sort
 
   if ENV['SIMPKV_GEM_PLATFORM'] == 'java'
     spec.platform = 'java'

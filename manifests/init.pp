@@ -59,6 +59,9 @@
 #   does not have. Default: those of docs/install.md.
 # @param gem_source
 #   A registry, or a file of the gem, as `source` of the type `package`.
+# @param gems
+#   With `gem`: the gems to install beside `simpkv`, in this order, with their sources: a registry, or a file. Without a
+#   source, a gem comes from the registry of `simpkv`. Default: `simpkv-estate` and `simpkv-access`.
 # @param gem_install_options
 #   Further options of `gem install`.
 # @param puppetserver
@@ -72,6 +75,7 @@
 #   The unit of systemd to restart. It is not started if it does not run.
 class simpkv (
   Array[String[1]]                                  $packages,
+  Hash[String[1], Optional[String[1]]]              $gems,
   Hash[String[1], Array[String[1]]]                 $build_packages,
   Array[String[1]]                                  $puppetserver_packages,
   Hash[String[1], Any]                              $options                 = {},

@@ -29,6 +29,23 @@ class simpkv::install {
         require         => $needed.map |$name| { Package[$name] },
       }
 
+      $sources = [$simpkv::gem_source, $simpkv::puppetserver_gem_source]
+      $lacking = $simpkv::gems.filter |$name, $source| { $source =~ Undef }
+      if $sources.any |$source| { $source =~ /\.gem\z/ } and !empty($lacking) {
+        fail("simpkv: the gem comes from a file, so name the files of ${lacking.keys.join(' and ')} in 'gems', or leave \
+them out there")
+      }
+      $simpkv::gems.reduce('simpkv') |$before, $gem| {
+        package { $gem[0]:
+          ensure          => $simpkv::ensure,
+          provider        => $gem_provider,
+          source          => $gem[1].lest || { $simpkv::gem_source },
+          install_options => $simpkv::gem_install_options,
+          require         => Package[$before],
+        }
+        $gem[0]
+      }
+
       if $simpkv::puppetserver {
         package { 'simpkv for puppetserver':
           ensure   => $simpkv::ensure,
@@ -36,6 +53,16 @@ class simpkv::install {
           provider => 'puppetserver_gem',
           source   => $simpkv::puppetserver_gem_source,
           require  => $needed.map |$name| { Package[$name] },
+        }
+        $simpkv::gems.reduce('simpkv') |$before, $gem| {
+          package { "${gem[0]} for puppetserver":
+            ensure   => $simpkv::ensure,
+            name     => $gem[0],
+            provider => 'puppetserver_gem',
+            source   => $gem[1].lest || { $simpkv::puppetserver_gem_source },
+            require  => Package["${before} for puppetserver"],
+          }
+          $gem[0]
         }
       }
     }

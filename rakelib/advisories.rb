@@ -12,7 +12,7 @@ module Advisories
   class << self
     # @return [Hash{String => Hash{String => String}}] for each source of versions, the version of each gem
     def versions
-      { 'simpkv-server.gemspec' => oldest, 'packaging/gems.txt' => packaged }
+      { 'gems/simpkv-server/simpkv-server.gemspec' => oldest, 'packaging/gems.txt' => packaged }
     end
 
     # @param gems [Hash{String => String}]
@@ -43,7 +43,7 @@ module Advisories
     private
 
     def oldest
-      specification = Gem::Specification.load(File.join(ROOT, 'simpkv-server.gemspec'))
+      specification = Gem::Specification.load(File.join(ROOT, 'gems/simpkv-server/simpkv-server.gemspec'))
       others = specification.runtime_dependencies.reject { |gem| gem.name == 'simpkv' }
       others.to_h { |gem| [gem.name, floor(gem.requirement).to_s] }
     end

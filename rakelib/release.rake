@@ -35,8 +35,9 @@ end
 task :package do
   require_relative 'bill_of_materials'
   version = Gem::Specification.load('simpkv.gemspec').version
-  packages = ["simpkv-#{version}.gem", "simpkv-#{version}-java.gem", "simpkv-server-#{version}.gem",
-              "simp-simpkv-#{version}.tar.gz"].map { |name| File.join('pkg', name) }
+  others = Dir.children('gems').sort.map { |name| "#{name}-#{version}.gem" }
+  packages = ["simpkv-#{version}.gem", "simpkv-#{version}-java.gem", *others, "simp-simpkv-#{version}.tar.gz"]
+             .map { |name| File.join('pkg', name) }
   write_checksums(packages + write_bills(packages, BillOfMaterials))
 end
 

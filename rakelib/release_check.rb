@@ -32,7 +32,7 @@ class ReleaseCheck
   # What loads each gemspec, and prints what the checklist needs of it.
   GEMS = <<~RUBY
     require 'json'
-    puts JSON.generate(Dir['*.gemspec'].sort.to_h { |file|
+    puts JSON.generate(Dir['{*,gems/*/*}.gemspec'].sort.to_h { |file|
       spec = Gem::Specification.load(file) or abort("\#{file} cannot be loaded")
       [file, { version: spec.version.to_s, license: spec.license, has_it: spec.files.include?('LICENSE'),
                homepage: spec.homepage }]
@@ -84,6 +84,9 @@ class ReleaseCheck
   def version
     found = gems.to_h { |file, spec| [file, [spec['version']]] }
     found['metadata.json'] = [metadata.fetch('version')]
+    Dir.glob('gems/*/lib/simpkv/gems/*.rb', base: @root).sort.each do |file|
+      found[file] = read(file).scan(/Gems\.add\('[\w-]+', '([^']+)'/).flatten
+    end
     found['docs/simpkv.1'] = read('docs/simpkv.1').scan(/^\.TH SIMPKV .*"simpkv ([^"]+)"/).flatten
     found['docs/install.md'] = read('docs/install.md').scan(/simpkv-(\d+\.\d+\.\d+)/).flatten.uniq
     found.reject { |_, versions| versions == [number] }

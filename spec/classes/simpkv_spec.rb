@@ -33,7 +33,33 @@ Systems.all.each do |system, facts|
       is_expected.to contain_package('simpkv').with(ensure: 'installed', provider: 'gem')
                                               .that_requires("Package[#{debian ? 'libldap-dev' : 'openldap-devel'}]")
       is_expected.to contain_package(debian ? 'ruby-dev' : 'ruby-devel')
+      is_expected.to contain_package('simpkv-access').with(provider: 'gem', source: nil)
+                                                     .that_requires('Package[simpkv-estate]')
+      is_expected.to contain_package('simpkv-estate').that_requires('Package[simpkv]')
       is_expected.not_to contain_file('/etc/simpkv/simpkv.yaml')
+    end
+
+    context 'with a registry' do
+      let(:params) { { gem_source: 'https://gems.example.org', gems: { 'simpkv-estate' => nil } } }
+
+      it "takes all gems from there, and only those that are named, on #{system}" do
+        is_expected.to contain_package('simpkv-estate').with_source('https://gems.example.org')
+        is_expected.not_to contain_package('simpkv-access')
+      end
+    end
+
+    context 'with a file' do
+      let(:params) { { gem_source: '/srv/simpkv.gem' } }
+
+      it "asks for the files of the other gems, on #{system}" do
+        is_expected.to compile.and_raise_error(/name the files of simpkv-estate and simpkv-access in 'gems'/)
+      end
+    end
+
+    context 'with files' do
+      let(:params) { { gem_source: '/srv/simpkv.gem', gems: { 'simpkv-estate' => '/srv/estate.gem' } } }
+
+      it { is_expected.to contain_package('simpkv-estate').with_source('/srv/estate.gem') }
     end
 
     context 'with the packages of Puppet, and puppetserver' do
@@ -44,6 +70,9 @@ Systems.all.each do |system, facts|
         is_expected.to compile.with_all_deps
         is_expected.to contain_package('simpkv').with(provider: 'puppet_gem')
         is_expected.to contain_package('simpkv for puppetserver').with(name: 'simpkv', provider: 'puppetserver_gem')
+        is_expected.to contain_package('simpkv-access for puppetserver')
+          .with(name: 'simpkv-access', provider: 'puppetserver_gem')
+          .that_requires('Package[simpkv-estate for puppetserver]')
         is_expected.not_to contain_package(debian ? 'ruby-dev' : 'ruby-devel')
         is_expected.to contain_exec('simpkv: restart puppetserver').with_refreshonly(true)
         %w[Class[simpkv::install] File[/etc/simpkv/simpkv.yaml]].each do |change|

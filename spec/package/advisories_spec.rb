@@ -8,7 +8,7 @@ RSpec.describe 'The gems of the service' do
   # They were accepted: before 3.1.21 and 3.2.6, Rack has published holes, and so have the first Puma 8.
   { 'rack' => %w[3.0.0 3.1.20 3.2.0 3.2.5], 'puma' => %w[8.0.0 8.0.1] }.each do |name, versions|
     it "are not those versions of #{name} that have published holes" do
-      specification = Gem::Specification.load(File.join(Advisories::ROOT, 'simpkv-server.gemspec'))
+      specification = Gem::Specification.load(File.join(Advisories::ROOT, 'gems/simpkv-server/simpkv-server.gemspec'))
       bundle = Bundler::Dsl.evaluate(File.join(Advisories::ROOT, 'Gemfile'), nil, {}).dependencies
       found = [specification.dependencies, bundle].map { |all| all.find { |gem| gem.name == name }.requirement }
       expect(versions.product(found).select { |version, accepted| accepted.satisfied_by?(Gem::Version.new(version)) })

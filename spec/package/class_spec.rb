@@ -39,6 +39,7 @@ RSpec.describe 'The classes simpkv and simpkv::server, applied in a chroot' do
                                                             'root_path' => '/srv/kv' } } },
       'simpkv::server' => { 'bind' => ['unix:///run/simpkv/simpkv.sock'] },
       'simpkv::password_files' => { '/etc/simpkv/password' => 'pl4nted-password' },
+      'simpkv::gems' => { 'simpkv-estate' => "#{folder}/estate.gem", 'simpkv-access' => "#{folder}/access.gem" },
       'simpkv::server::gem_source' => "#{folder}/server.gem", 'simpkv::server::manage_service' => false }
   end
 
@@ -70,7 +71,7 @@ RSpec.describe 'The classes simpkv and simpkv::server, applied in a chroot' do
     Dir.mktmpdir('simpkv-chroot') do |folder|
       FileUtils.cp(Packages.progressbar, "#{folder}/ruby-progressbar.gem")
       { Packages::MODULE => 'module.tar.gz', Packages::GEMS[:ruby] => 'simpkv.gem',
-        "simpkv-server-#{Simpkv::VERSION}.gem" => 'server.gem' }
+        **Packages::OTHERS.to_h { |name| [name, "#{name[/simpkv-(\w+)/, 1]}.gem"] } }
         .each { |name, copy| FileUtils.cp(Packages.file(name), "#{folder}/#{copy}") }
       File.write("#{folder}/site.yaml", data.call(folder).to_yaml)
       File.write("#{folder}/hiera.yaml", { 'version' => 5, 'hierarchy' => [{ 'name' => 'all', 'path' => 'site.yaml' }],

@@ -13,11 +13,12 @@ RSpec.describe 'The commands' do
   # Writes the programs `puppet`, `simpkv`, as the gem of this checkout would provide it, and `eyaml`, with the gems
   # that it needs.
   def write_programs(folder)
+    libraries = Dir["#{Packages::ROOT}/{lib,gems/*/lib}"]
     { 'puppet' => '/usr/bin/puppet',
       'simpkv' => "env GEM_PATH=#{Gem.path.join(':')} #{RbConfig.ruby} #{Packages::ROOT}/exe/simpkv",
       'eyaml' => "env GEM_PATH=#{Gem.path.join(':')} #{RbConfig.ruby} #{Gem.bin_path('hiera-eyaml', 'eyaml')}" }
       .each do |name, program|
-      File.write(File.join(folder, name), "#!/bin/sh\nRUBYLIB=#{Packages::ROOT}/lib exec #{program} \"$@\"\n",
+      File.write(File.join(folder, name), "#!/bin/sh\nRUBYLIB=#{libraries.join(':')} exec #{program} \"$@\"\n",
                  perm: 0o755)
     end
   end

@@ -6,7 +6,7 @@ require_relative '../../rakelib/bill_of_materials'
 require_relative '../support/packages'
 
 RSpec.describe 'A release that rake package builds' do
-  packages = [*Packages::GEMS.values, "simpkv-server-#{Simpkv::VERSION}.gem", Packages::MODULE]
+  packages = [*Packages::GEMS.values, *Packages::OTHERS, Packages::MODULE]
 
   # @return [Hash] the bill of a package
   def bill(package)
@@ -105,7 +105,7 @@ RSpec.describe 'A release that rake package builds' do
     expect(java).to eq(libraries)
     expect(ruby).to eq(libraries.merge('ruby-progressbar' => 'vers:gem/>=1.11|<2'))
     expect(server).to include('simpkv' => "vers:gem/#{Simpkv::VERSION}", 'puma' => 'vers:gem/>=8.0.2|<9')
-    wanted = Gem::Specification.load(File.join(Packages::ROOT, 'simpkv-server.gemspec')).runtime_dependencies
+    wanted = Gem::Specification.load(File.join(Packages::ROOT, 'gems/simpkv-server/simpkv-server.gemspec')).runtime_dependencies
     expect(server.keys).to match_array(wanted.map(&:name))
     modules = JSON.parse(File.read("#{Packages::ROOT}/metadata.json"))['dependencies'].map { |needed| needed['name'] }
     expect(puppet.keys).to match_array(['simpkv', *modules])

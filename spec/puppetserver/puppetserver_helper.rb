@@ -21,13 +21,13 @@ module SharedPuppetServer
   end
 
   # Puppetserver's JRuby needs no other Ruby. The C library is compiled without optimization, which takes less time.
-  # `bin/test long` installs the gem from its file, other stages from a registry.
+  # `bin/test long` installs the gems from their files, other stages from a registry.
   def self.install
     quick = Packages::ENVIRONMENT.slice('CFLAGS', 'MAKEFLAGS')
-    file = Packages.file(Packages::GEMS[:java])
+    files = [Packages::GEMS[:java], *Packages::OTHERS.first(2)].map { |name| Packages.file(name) }
     Packages.without_commands(/ruby/) do |path|
       variables = quick.merge('PATH' => path)
-      ENV['LONG'] ? @server.install_file(file, variables) : @server.install_gem(file, variables)
+      ENV['LONG'] ? @server.install_files(files, variables) : @server.install_gems(files, variables)
     end
   end
   private_class_method :install

@@ -5,13 +5,13 @@ require 'rubygems/package'
 require 'socket'
 require 'zlib'
 
-# A registry with one gem, for `gem install NAME`: the compact index, which RubyGems asks for first.
+# A registry with some gems, for `gem install NAME`: the compact index, which RubyGems asks for first.
 class GemIndex
-  # @param file [String] of the gem
+  # @param files [Array<String>] of the gems
   # @yieldparam uri [String] for `sources`
   # @return [Object] what the block returns
-  def self.serve(file)
-    index = new(file)
+  def self.serve(*files)
+    index = new(files)
     thread = Thread.new { index.run }
     yield index.uri
   ensure
@@ -19,12 +19,8 @@ class GemIndex
     index&.close
   end
 
-  def initialize(file)
-    spec = Gem::Package.new(file).spec
-    gem = File.binread(file)
-    info = "---\n#{spec.version}-#{spec.platform} |checksum:#{Digest::SHA256.hexdigest(gem)}\n"
-    @files = { '/' => '', "/info/#{spec.name}" => info, "/gems/#{spec.file_name}" => gem,
-               "/quick/Marshal.4.8/#{spec.full_name}.gemspec.rz" => Zlib::Deflate.deflate(Marshal.dump(spec)) }
+  def initialize(files)
+    @files = files.map { |file| answers(Gem::Package.new(file).spec, File.binread(file)) }.reduce({ '/' => '' }, :merge)
     @server = TCPServer.new('127.0.0.1', 0)
   end
 
@@ -49,6 +45,15 @@ class GemIndex
   end
 
   private
+
+  # @return [Hash{String => String}] the answers about a gem, by path
+  def answers(spec, gem)
+    version = [spec.version, *(spec.platform unless spec.platform == 'ruby')].join('-')
+    needs = spec.runtime_dependencies.map { |needed| "#{needed.name}:#{needed.requirement.as_list.join('&')}" }
+    { "/info/#{spec.name}" => "---\n#{version} #{needs.join(',')}|checksum:#{Digest::SHA256.hexdigest(gem)}\n",
+      "/gems/#{spec.file_name}" => gem,
+      "/quick/Marshal.4.8/#{spec.full_name}.gemspec.rz" => Zlib::Deflate.deflate(Marshal.dump(spec)) }
+  end
 
   def answer(client)
     method, path = client.gets.to_s.split

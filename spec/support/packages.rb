@@ -12,6 +12,8 @@ require 'tmpdir'
 module Packages
   ROOT = File.expand_path('../..', __dir__)
   MODULE = "simp-simpkv-#{Simpkv::VERSION}.tar.gz"
+  # The gems above it.
+  OTHERS = %w[estate access server].map { |name| "simpkv-#{name}-#{Simpkv::VERSION}.gem" }.freeze
   GEMS = { ruby: "simpkv-#{Simpkv::VERSION}.gem", java: "simpkv-#{Simpkv::VERSION}-java.gem" }.freeze
 
   # Settings with which JRuby starts fast, and the core and the extension compile fast: extconf.rb reads CONFIGURE_ARGS.

@@ -72,21 +72,21 @@ class PuppetServer
     File.join(@folder, *names)
   end
 
-  # Installs a gem for the server's JRuby with the command of docs/puppetserver.md, which restarts the service, too.
+  # Installs gems for the server's JRuby with the command of docs/puppetserver.md, which restarts the service, too.
   #
-  # @param file [String] of the gem
+  # @param files [Array<String>] of the gems
   # @param variables [Hash{String => String}] further ones of the command
-  def install_gem(file, variables = {})
+  def install_gems(files, variables = {})
     command, = Page.new('puppetserver.md').blocks('How to upgrade', 'sh')
-    GemIndex.serve(file) { |uri| operate(command, uri, variables) }
+    GemIndex.serve(*files) { |uri| operate(command, uri, variables) }
     called = File.read(path('operator', 'called'))
     raise "systemctl was called with #{called}" unless called == "restart puppetserver\n"
   end
 
-  # The same with the command of docs/install.md, which installs the file of the gem without a registry.
-  def install_file(file, variables = {})
+  # The same with the command of docs/install.md, which installs the files of the gems without a registry.
+  def install_files(files, variables = {})
     FileUtils.mkdir_p(path('operator', 'pkg'))
-    FileUtils.cp(file, path('operator', 'pkg'))
+    FileUtils.cp(files, path('operator', 'pkg'))
     operate(Page.new('install.md').command('puppetserver gem install --local'), 'http://127.0.0.1:9/', variables)
   end
 

@@ -30,6 +30,13 @@ module Simpkv
       end
 
       # @param site [Hash] the options of the site
+      # @return [void]
+      # @raise [ConfigError] it has a section whose gem is not installed
+      def self.demand_of(site)
+        (names & site.keys).each { |name| demand(name) }
+      end
+
+      # @param site [Hash] the options of the site
       # @param name [String] of a section
       # @return [Hash{String => Object}] its options with their defaults
       # @raise [ConfigError] an option is unknown or has the wrong type, or the gem of the section is not installed

@@ -107,6 +107,7 @@ module Simpkv
         def examine_site(findings)
           return if @flags[:from_puppet]
 
+          look_at_sections(findings)
           Gems.all('cli/doctor/site').each_value do |type|
             only = { only: @flags[:backend], user: other_user }
             examination = type.new(configuration, findings, @backend, **only) do |other|
@@ -114,6 +115,12 @@ module Simpkv
             end
             examination.perform
           end
+        end
+
+        def look_at_sections(findings)
+          Config::Sections.demand_of(configuration.site)
+        rescue Gems::MissingError => e
+          findings.problem('configuration', e.message, 'install the gem, or leave the section out')
         end
 
         # @return [OtherUser, nil]

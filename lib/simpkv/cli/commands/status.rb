@@ -56,8 +56,10 @@ module Simpkv
           Failure::UNKNOWN
         end
 
+        # A part whose gem is missing would be left out, and nothing would need attention.
         def run
           check_output
+          Config::Sections.demand_of(configuration.site)
           return prometheus if @format == 'prometheus'
 
           refuse('--to needs --format prometheus') if @to

@@ -11,9 +11,7 @@ module Simpkv
       KEPT = :@simpkv_queries
       # What needs the gem.
       NEED = "simpkv::query, if 'query_uri' of 'estate' names no service,"
-      # Seconds: what `query_seconds` of the service is without its gem.
-      QUERY_SECONDS = 20
-      private_constant :KEPT, :NEED, :QUERY_SECONDS
+      private_constant :KEPT, :NEED
 
       class << self
         # @param compiler [Puppet::Parser::Compiler]
@@ -47,18 +45,11 @@ module Simpkv
         def remote(address)
           require 'simpkv/termini/remote_query'
           tls = { ca: Puppet[:localcacert], cert: Puppet[:hostcert], key: Puppet[:hostprivkey] }
-          RemoteQuery.new(address, tls, query_seconds)
+          RemoteQuery.new(address, tls, options_of_service['query_seconds'])
         end
 
         def options_of_service
           SiteFile.load([Puppet[:confdir]]) { |site| Config::Sections.convert(site, 'server') }
-        end
-
-        # A compiler need not have the gem of the service.
-        def query_seconds
-          options_of_service['query_seconds']
-        rescue Gems::MissingError
-          QUERY_SECONDS
         end
       end
     end

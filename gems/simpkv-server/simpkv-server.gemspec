@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative 'lib/simpkv/version'
+require_relative '../../lib/simpkv/version'
 
 Gem::Specification.new do |spec|
   spec.name = 'simpkv-server'
@@ -13,14 +13,14 @@ Gem::Specification.new do |spec|
   # Only MRI runs the service.
   spec.required_ruby_version = '>= 3.0' # rubocop:disable Gemspec/RequiredRubyVersion
   spec.metadata = { 'rubygems_mfa_required' => 'true' }
-  spec.files = Dir['lib/simpkv/{server,query}.rb', 'lib/simpkv/{server,query}/**/*.{css,erb,js,rb,svg,yaml}',
-                   'examples/{service,monitoring}/*', 'docs/{service,monitoring}.md', 'LICENSE'].sort
+  spec.files = Dir['lib/**/*.{css,erb,js,rb,svg,yaml}', 'README.md', 'LICENSE', base: __dir__].sort
   spec.add_dependency 'erubi', '~> 1.10'
   spec.add_dependency 'parslet', '~> 2.0'
   spec.add_dependency 'puma', '>= 8.0.2', '< 9'
   spec.add_dependency 'rack', '>= 3.2.6', '< 4'
   spec.add_dependency 'roda', '~> 3.0'
-  spec.add_dependency 'simpkv', Simpkv::VERSION
+  spec.add_dependency 'simpkv-access', Simpkv::VERSION
+  spec.add_dependency 'simpkv-estate', Simpkv::VERSION
   spec.add_dependency 'sqlite3', '~> 2.0'
   spec.add_dependency 'tilt', '~> 2.0'
 end
