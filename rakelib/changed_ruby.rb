@@ -158,14 +158,14 @@ class ChangedRuby
     @library.select { |user| user != file && uses(user).include?(file) }
   end
 
-  # @return [Array<String>] the files whose constants a Ruby file names, those that it asks the gems for, and those that a
-  #   spec requires
+  # @return [Array<String>] the files whose constants a Ruby file names, those that it asks the gems for, and those that
+  #   a spec requires
   def uses(path)
     @uses[path] ||= @rooms.used_by(path) | demanded(path) | required(path)
   end
 
   def demanded(path)
-    things = text(path).scan(/\bGems\.demand\('([\w\/]+)', '(\w+)'/)
+    things = text(path).scan(%r{\bGems\.demand\('([\w/]+)', '(\w+)'})
     things.flat_map { |kind, name| Dir["{lib,gems/*/lib}/simpkv/#{kind}/#{name}.rb"] }
   end
 

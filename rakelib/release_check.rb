@@ -82,15 +82,18 @@ class ReleaseCheck
   end
 
   def version
-    found = gems.to_h { |file, spec| [file, [spec['version']]] }
+    found = gems.to_h { |file, spec| [file, [spec['version']]] }.merge(stated)
     found['metadata.json'] = [metadata.fetch('version')]
-    Dir.glob('gems/*/lib/simpkv/gems/*.rb', base: @root).sort.each do |file|
-      found[file] = read(file).scan(/Gems\.add\('[\w-]+', '([^']+)'/).flatten
-    end
     found['docs/simpkv.1'] = read('docs/simpkv.1').scan(/^\.TH SIMPKV .*"simpkv ([^"]+)"/).flatten
     found['docs/install.md'] = read('docs/install.md').scan(/simpkv-(\d+\.\d+\.\d+)/).flatten.uniq
     found.reject { |_, versions| versions == [number] }
          .map { |file, versions| "#{file} has #{versions.join(', ')}; lib/simpkv/version.rb has #{number}" }
+  end
+
+  # @return [Hash{String => Array<String>}] the versions that the gems state when they are loaded, by file
+  def stated
+    files = Dir.glob('gems/*/lib/simpkv/gems/*.rb', base: @root).sort
+    files.to_h { |file| [file, read(file).scan(/Gems\.add\('[\w-]+', '([^']+)'/).flatten] }
   end
 
   # Before the changelog names the version, packaging/version makes one that sorts below it.
@@ -161,7 +164,8 @@ class ReleaseCheck
   def licence
     wrong = gems.reject { |_, spec| spec['license'] == 'Apache-2.0' && spec['has_it'] }.keys
     wrong << 'metadata.json' unless metadata['license'] == 'Apache-2.0'
-    wrong << 'LICENSE' unless Digest::SHA256.hexdigest(read('LICENSE')) == LICENCE
+    files = Dir.glob('{,gems/*/}LICENSE', base: @root).sort
+    wrong.concat(files.reject { |file| Digest::SHA256.hexdigest(read(file)) == LICENCE })
     wrong.map { |file| "#{file} is not, or has not, the Apache License 2.0" }
   end
 

@@ -9,8 +9,8 @@ class Rooms
   include TSort
 
   # From the lowest; '.' has errors.rb and other files without a folder.
-  FOLDERS = %w[. gems native document audit config store backend adapter estate inspection query access status purging ssh
-               resources termini server cli rspec].freeze
+  FOLDERS = %w[. gems native document audit config store backend adapter estate inspection query access status purging
+               ssh resources termini server cli rspec].freeze
 
   # The gems, from the lowest, and where each has its code.
   GEMS = { 'simpkv' => 'lib/simpkv' }
@@ -19,9 +19,7 @@ class Rooms
 
   # @param root [String] the folder of the project
   def initialize(root)
-    @places = GEMS.values.flat_map.with_index do |place, gem|
-      Dir['**/*.rb', base: File.join(root, place)].sort.map { |file| [file, [gem, File.join(place, file)]] }
-    end.to_h
+    @places = places(root)
     trees = @places.transform_values { |_, path| RubyVM::AbstractSyntaxTree.parse_file(File.join(root, path)) }
     @homes = Hash.new { |all, name| all[name] = [] }
     trees.each { |file, tree| define(tree, [], file) }
@@ -63,6 +61,13 @@ class Rooms
   end
 
   private
+
+  # @return [Hash{String => Array(Integer, String)}] the files of the rooms, with the rank of their gem and their path
+  def places(root)
+    GEMS.values.flat_map.with_index do |place, gem|
+      Dir['**/*.rb', base: File.join(root, place)].sort.map { |file| [file, [gem, File.join(place, file)]] }
+    end.to_h
+  end
 
   # @return [Array<String>] of several files that open a class or a module, the one that is named after it, such as
   #   `estate/node_list.rb` for Simpkv::Estate::NodeList; or those of the folder of that name

@@ -14,14 +14,14 @@ require_relative 'site/page'
 # docs/, all that they link to, and a search.
 class Site
   ROOT = Pathname(File.expand_path('..', __dir__))
-  PAGES = %w[README.md REFERENCE.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs/**/*.md].freeze
+  PAGES = %w[README.md REFERENCE.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs/**/*.md gems/*/README.md].freeze
   TEMPLATES = %w[page folder search].to_h { |name| [name, "rakelib/site/#{name}.html.erb"] }.freeze
   CONTENTS = 'docs/README.md'
-  # What the pages load, by the names in the site. Only the page of the search loads scripts.
   CONSOLE = 'gems/simpkv-server/lib/simpkv/server/console/assets'
-  ASSETS = { 'icon.svg' => "#{CONSOLE}/icon.svg", 'console.css' => "#{CONSOLE}/console.css", 'site.css' => 'rakelib/site/site.css',
-             'search.js' => 'rakelib/site/search.js' }.freeze
-  private_constant :ROOT, :PAGES, :TEMPLATES, :CONTENTS, :ASSETS
+  # What the pages load, by the names in the site. Only the page of the search loads scripts.
+  ASSETS = { 'icon.svg' => "#{CONSOLE}/icon.svg", 'console.css' => "#{CONSOLE}/console.css",
+             'site.css' => 'rakelib/site/site.css', 'search.js' => 'rakelib/site/search.js' }.freeze
+  private_constant :ROOT, :CONSOLE, :PAGES, :TEMPLATES, :CONTENTS, :ASSETS
 
   # @param folder [String] where the site is made anew
   # @param minisearch [String] the script of MiniSearch, of npm

@@ -6,8 +6,8 @@ Gem::Specification.new do |spec|
   spec.name = 'simpkv-access'
   spec.version = Simpkv::VERSION
   spec.summary = 'Users, roles and rights in the directory of simpkv'
-  spec.description = 'What the resource types simpkv_user, simpkv_role and simpkv_role_binding and `simpkv access` need: it brings ' \
-                     'a directory, and the rules of its server, to what is declared.'
+  spec.description = 'What `simpkv access` and the resource types simpkv_user, simpkv_role and simpkv_role_binding ' \
+                     'need: it brings a directory, and the rules of its server, to what is declared.'
   spec.authors = ['The simpkv developers']
   spec.license = 'Apache-2.0'
   spec.required_ruby_version = '>= 2.6'

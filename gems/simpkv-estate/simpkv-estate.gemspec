@@ -6,8 +6,8 @@ Gem::Specification.new do |spec|
   spec.name = 'simpkv-estate'
   spec.version = Simpkv::VERSION
   spec.summary = 'Nodes, facts, exported resources, reports and inspection rules in the store of simpkv'
-  spec.description = 'The memory of a Puppet estate, for compilers and the command simpkv: termini and a report processor for ' \
-                     'Puppet, inspection rules, and `simpkv node`, `nodes`, `rule` and `import-puppetdb`.'
+  spec.description = 'The memory of a Puppet estate, for compilers and the command simpkv: termini and a report ' \
+                     'processor for Puppet, inspection rules, and the commands for nodes and rules.'
   spec.authors = ['The simpkv developers']
   spec.license = 'Apache-2.0'
   spec.required_ruby_version = '>= 2.6'

@@ -10,7 +10,7 @@ module Simpkv
   # defines. So no code names a gem above its own.
   #
   # The file gems.txt names what each other gem adds: a line with the gem, the kind and the name. So a message can say
-  # which gem is missing. It is empty as long as one gem has all files (docs/adr/0103).
+  # which gem is missing. `rake docs` writes it (docs/adr/0103).
   module Gems
     # A gem is not installed, or has another version.
     class MissingError < ConfigError; end

@@ -218,7 +218,8 @@ RSpec.describe 'The pages of the console' do
 
   # @return [Array<String>] those that the source reads, and one that it does not
   def parameters
-    sources = Dir[File.expand_path('../../gems/*/lib/simpkv/server/console/**/*.rb', __dir__)].map { |file| File.read(file) }
+    files = Dir[File.expand_path('../../gems/*/lib/simpkv/server/console/**/*.rb', __dir__)]
+    sources = files.map { |file| File.read(file) }
     single = sources.join.scan(/(?:given\??|number|parameter|take)\(?'(\w+)'/).flatten
     lists = /%w\[([\w ]+)\]\.(?:map|to_h) \{ \|name\| \[?(?:name, )?(?:visit\.)?(?:given|parameter)/
     several = sources.join.scan(lists)

@@ -44,10 +44,11 @@ RSpec.describe 'The checklist of a release' do
 
   # Makes a project that can be released: the files of this one that the checklist reads, with a dated changelog.
   def make_project(checkout, rakefile)
-    %w[lib/simpkv/version.rb gems/simpkv-server/lib/simpkv/server/openapi.yaml metadata.json simpkv.gemspec simpkv-server.gemspec LICENSE
-       packaging/fill packaging/version packaging/debian/changelog packaging/debian/control packaging/simpkv.spec
-       bin/env
-       docs/install.md docs/simpkv.1 ext/core/include/simpkv.h ext/core/build/release/libsimpkv.so].each do |file|
+    server = %w[LICENSE simpkv-server.gemspec lib/simpkv/gems/server.rb lib/simpkv/server/openapi.yaml]
+    files = %w[lib/simpkv/version.rb metadata.json simpkv.gemspec LICENSE packaging/fill packaging/version
+               packaging/debian/changelog packaging/debian/control packaging/simpkv.spec bin/env docs/install.md
+               docs/simpkv.1 ext/core/include/simpkv.h ext/core/build/release/libsimpkv.so]
+    [*files, *server.map { |file| "gems/simpkv-server/#{file}" }].each do |file|
       FileUtils.mkdir_p(File.join(@root, File.dirname(file)))
       FileUtils.cp(File.join(checkout, file), File.join(@root, file))
     end
@@ -67,7 +68,9 @@ RSpec.describe 'The checklist of a release' do
     addresses = { 'source' => page, 'project_page' => page, 'issues_url' => "#{page}issues" }
     metadata = JSON.parse(File.read(File.join(@root, 'metadata.json'))).merge(addresses)
     write('metadata.json' => JSON.pretty_generate(metadata))
-    %w[simpkv simpkv-server].each { |gem| change("#{gem}.gemspec", 'spec.authors', "spec.homepage = '#{page}'\n  \\0") }
+    %w[simpkv gems/simpkv-server/simpkv-server].each do |gem|
+      change("#{gem}.gemspec", 'spec.authors', "spec.homepage = '#{page}'\n  \\0")
+    end
     change('packaging/fill', 'simpkv@example.org', 'simpkv@simpkv.zz')
   end
 
@@ -115,12 +118,15 @@ RSpec.describe 'The checklist of a release' do
   forge = 'metadata.json'
   changelog = 'CHANGELOG.md'
   openapi = 'gems/simpkv-server/lib/simpkv/server/openapi.yaml'
+  gemspec = 'gems/simpkv-server/simpkv-server.gemspec'
+  stated = 'gems/simpkv-server/lib/simpkv/gems/server.rb'
   failures = {
     version: [
       [/metadata.json has 0.9.0/, forge, number, '0.9.0'],
       [/install.md has 0.9.0, /, 'docs/install.md', "simpkv-#{number}", 'simpkv-0.9.0'],
       [/simpkv.1 has 0.9.0/, 'docs/simpkv.1', "simpkv #{number}", 'simpkv 0.9.0'],
-      [/simpkv-server.gemspec has 0.9.0/, 'simpkv-server.gemspec', 'version = Simpkv::VERSION', "version = '0.9.0'"],
+      [/simpkv-server.gemspec has 0.9.0/, gemspec, 'version = Simpkv::VERSION', "version = '0.9.0'"],
+      [%r{gems/server.rb has 0.9.0}, stated, number, '0.9.0'],
       [/No such file.*metadata.json/, forge, nil, nil],
       [/uninitialized constant Simpkv::VERSION/, 'lib/simpkv/version.rb', nil, "module Simpkv\nend\n"]
     ],
@@ -144,7 +150,7 @@ RSpec.describe 'The checklist of a release' do
       [/metadata.json: project_page has no/, forge, /("project_page": )"[^"]+"/, '\1"https://example.org/a"'],
       [/metadata.json: source has no/, forge, 'https://simpkv.zz/', 'https://simpkv.test:443.'],
       [/\Asimpkv.gemspec: homepage has no/, 'simpkv.gemspec', 'spec.homepage', '_'],
-      [/simpkv-server.gemspec: homepage has no/, 'simpkv-server.gemspec', 'https://simpkv.zz', 'http://simpkv'],
+      [/simpkv-server.gemspec: homepage has no/, gemspec, 'https://simpkv.zz', 'http://simpkv'],
       [/packages: Maintainer.* has no/, 'packaging/fill', 'simpkv.zz', 'example.org'],
       [/SECURITY.md has no/, 'SECURITY.md', 'security@simpkv.zz', "us.\nWhat others do: https://elsewhere.zz/"],
       [/No such file.*SECURITY.md/, 'SECURITY.md', nil, nil]
@@ -164,7 +170,8 @@ RSpec.describe 'The checklist of a release' do
       [/^ *LICENSE is not/, 'LICENSE', 'Apache', 'Other'],
       [/metadata.json is not/, forge, 'Apache-2.0', 'MIT'],
       [/simpkv.gemspec is not/, 'simpkv.gemspec', 'Apache-2.0', 'MIT'],
-      [/simpkv-server.gemspec is not, or has not/, 'simpkv-server.gemspec', "'LICENSE'", "'LICENCE'"]
+      [/simpkv-server.gemspec is not, or has not/, gemspec, "'LICENSE'", "'LICENCE'"],
+      [%r{gems/simpkv-server/LICENSE is not}, 'gems/simpkv-server/LICENSE', 'Apache', 'Other']
     ],
     unfinished: [
       [/^README.md:1:/, 'README.md', 'A', "#{%w[TO DO].join}: a"],

@@ -101,11 +101,13 @@ RSpec.describe 'A release that rake package builds' do
 
   it 'names the gems and modules that each package needs' do
     libraries = BillOfMaterials::LIBRARIES.transform_values { |library| "vers:generic/#{library[:range]}" }
-    ruby, java, server, puppet = packages.map { |package| needs(package) }
+    ruby, java, estate, access, server, puppet = packages.map { |package| needs(package) }
     expect(java).to eq(libraries)
     expect(ruby).to eq(libraries.merge('ruby-progressbar' => 'vers:gem/>=1.11|<2'))
-    expect(server).to include('simpkv' => "vers:gem/#{Simpkv::VERSION}", 'puma' => 'vers:gem/>=8.0.2|<9')
-    wanted = Gem::Specification.load(File.join(Packages::ROOT, 'gems/simpkv-server/simpkv-server.gemspec')).runtime_dependencies
+    expect([estate, access].map(&:keys)).to eq([%w[simpkv], %w[simpkv-estate]])
+    expect(server).to include('simpkv-access' => "vers:gem/#{Simpkv::VERSION}", 'puma' => 'vers:gem/>=8.0.2|<9')
+    gemspec = File.join(Packages::ROOT, 'gems/simpkv-server/simpkv-server.gemspec')
+    wanted = Gem::Specification.load(gemspec).runtime_dependencies
     expect(server.keys).to match_array(wanted.map(&:name))
     modules = JSON.parse(File.read("#{Packages::ROOT}/metadata.json"))['dependencies'].map { |needed| needed['name'] }
     expect(puppet.keys).to match_array(['simpkv', *modules])

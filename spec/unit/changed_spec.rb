@@ -20,7 +20,8 @@ RSpec.describe 'bin/test changed', :once do
     specs = changed['lib/simpkv/ssh/public_key.rb'].specs
     expect(specs.first).to eq('spec/unit/ssh_public_key_spec.rb')
     expect(specs).to include('spec/command/ssh_spec.rb', 'spec/types/authorized_keys_spec.rb')
-    expect(changed['gems/simpkv-estate/lib/simpkv/termini/estate_query.rb'].specs).to include('spec/query/function_spec.rb')
+    expect(changed['gems/simpkv-estate/lib/simpkv/termini/estate_query.rb'].specs)
+      .to include('spec/query/function_spec.rb')
   end
 
   it 'runs a spec that has changed, and those that use a helper that has changed (it ran none of these)' do

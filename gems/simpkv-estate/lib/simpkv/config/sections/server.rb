@@ -5,8 +5,8 @@ require 'simpkv/config/sections'
 module Simpkv
   module Config
     module Sections
-      # Options of `server` in the file of the command: the service `simpkv serve`. They are in this gem, because compilers
-      # check them, and cannot have that of the service.
+      # Options of `server` in the file of the command: the service `simpkv serve`. They are in this gem, because
+      # compilers check them, and cannot have that of the service.
       module Server
         extend Definitions
 
