@@ -47,14 +47,14 @@ class ChangedRuby
 
   def initialize
     @rooms = Rooms.new('.')
-    @specs = Dir['spec/*/*_spec.rb'].sort
+    @specs = Dir['{,gems/*/}spec/*/*_spec.rb'].sort
     @uses = {}
     @texts = {}
   end
 
   # @return [String] the folder of a spec below `spec`
   def folder(spec)
-    spec.split('/')[1]
+    spec[%r{\bspec/(\w+)/}, 1]
   end
 
   # @param specs [Array<String>]
@@ -99,7 +99,7 @@ class ChangedRuby
     own = words(file.sub(/\.\w+\z/, ''))
     return {} if own.empty?
 
-    @specs.select { |spec| words(spec.sub(/_spec\.rb\z/, '').sub('spec/unit/', '')).first(own.length) == own }
+    @specs.select { |spec| words(spec.sub(/_spec\.rb\z/, '').sub(%r{(?:\Agems/[\w-]+/)?spec/(?:unit/)?}, '')).first(own.length) == own }
           .to_h { |spec| [spec, 0.0] }
   end
 
@@ -120,7 +120,7 @@ class ChangedRuby
     sign = sign(file)
     return {} unless sign
 
-    namers = Dir['spec/**/*.rb'].select { |path| text(path).match?(sign) }
+    namers = Dir['{,gems/*/}spec/**/*.rb'].select { |path| text(path).match?(sign) }
     @specs.select { |spec| ([spec, *closure(spec)] & namers).any? }.to_h { |spec| [spec, 1.0] }
   end
 
@@ -140,7 +140,7 @@ class ChangedRuby
   def at_home(file)
     return {} if file.end_with?('.md')
 
-    own = file[%r{\Aspec/(?!support/|planted/)(\w+)/}, 1]
+    own = file[%r{\A(?:gems/[\w-]+/)?spec/(?!support/|planted/)(\w+)/}, 1]
     home = own ? [own] : HOMES.find { |place, _| file.sub(%r{\Agems/[\w-]+/}, '').start_with?(place) }.last
     found = @specs.select { |spec| home.include?(folder(spec)) || of_room?(spec, words(file).first) }
     found.to_h { |spec| [spec, 1.5] }
@@ -188,7 +188,7 @@ class ChangedRuby
       found = []
       todo = required(spec)
       while (path = todo.shift)
-        next unless path.start_with?('spec/') && !found.include?(path) && File.file?(path)
+        next unless path.match?(%r{\A(?:gems/[\w-]+/)?spec/}) && !found.include?(path) && File.file?(path)
 
         found << path
         todo.concat(required(path))

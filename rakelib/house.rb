@@ -52,7 +52,7 @@ class House
 
     @told << room
     patterns = [*SPECS[room], "#{room}/**", "unit/#{room}_*"]
-    files = patterns.flat_map { |pattern| Dir[File.join(@root, 'spec', "#{pattern.chomp('/**')}{/**/*,}.rb")] }
+    files = patterns.flat_map { |pattern| Dir[File.join(@root, '{,gems/*/}spec', "#{pattern.chomp('/**')}{/**/*,}.rb")] }
     count(files.uniq).first
   end
 end

@@ -18,13 +18,19 @@ def core(*arguments, jobs: 2)
   ['make', '-C', 'ext/core', "-j#{jobs}", '-Otarget', '--no-print-directory', 'WERROR=-Werror', *arguments]
 end
 
+# @param names [Array<String>] of folders of specs
+# @return [Array<String>] where they are, in all gems
+def folders(*names)
+  Dir["{,gems/*/}spec/{#{names.join(',')}}"].sort
+end
+
 # The specs of the library that call the native part most.
 NATIVE = Dir['spec/unit/{audited,binding,codec,dn,key,memory,native,rules_cases,store}*_spec.rb'].sort.freeze
 
 # ---- The tests that `bin/test` runs by default: this Ruby, files and slapd
 
 stage(:core, 'the C tests') { |stage| stage.sh(*core('test')) }
-specs(:cext_unit, :cext, 'the library, on MRI with the extension', '--tag', '~tools', 'spec/unit')
+specs(:cext_unit, :cext, 'the library, on MRI with the extension', '--tag', '~tools', *folders('unit'))
 specs(:cext_functions, :cext, 'the Puppet functions, on MRI with the extension', 'spec/functions')
 specs(:cext_conformance, :cext, 'the conformance suite on files and slapd', '--tag', '~ds389', 'spec/conformance',
       'spec/functions/platform_spec.rb')
@@ -36,7 +42,8 @@ BASIC = %w[core cext_conformance cext_functions cext_unit].freeze
 stage(:quick_core, 'the C tests that take less than a second and start no server') do |stage|
   stage.sh(*core('test-quick'))
 end
-specs(:quick_unit, :cext, 'the quick examples of the library', *%w[--tag ~thorough --tag ~heavy --tag ~tools spec/unit])
+specs(:quick_unit, :cext, 'the quick examples of the library', *%w[--tag ~thorough --tag ~heavy --tag ~tools],
+      *folders('unit'))
 specs(:quick_functions, :cext, 'the functions, on files and on a plugin', *%w[--tag ~thorough --tag ~heavy],
       *%w[functions/signatures conformance/keys conformance/places].map { |name| "spec/#{name}_spec.rb" })
 
@@ -59,7 +66,8 @@ end
 
 # ---- Other Rubies, servers and packages
 
-specs(:tools, :cext, 'examples that need packages which `bin/test` leaves out', '--tag', 'tools', 'spec/unit')
+specs(:tools, :cext, 'examples that need packages which `bin/test` leaves out', '--tag', 'tools',
+      *folders('unit'))
 specs(:ds389_conformance, :cext, 'the conformance suite on 389-DS', '--tag', 'ds389', 'spec/conformance')
 specs(:jruby93_conformance, :jruby93, "the conformance suite on Debian's JRuby and Puppet", '--tag', '~ds389',
       'spec/conformance', 'spec/functions/platform_spec.rb')
@@ -69,7 +77,7 @@ stage :jruby93_compiled, "the conformance suite on Debian's JRuby, which compile
 end
 specs(:ffi_unit, :ffi, 'the binding, the codec and the stores, on MRI with FFI', *NATIVE)
 specs(:ffi_functions, :ffi, 'the Puppet functions, on MRI with FFI', 'spec/functions')
-specs(:jruby93_unit, :jruby93, "the library, on Debian's JRuby", '--tag', '~thorough', 'spec/unit')
+specs(:jruby93_unit, :jruby93, "the library, on Debian's JRuby", '--tag', '~thorough', *folders('unit'))
 specs(:jruby93_functions, :jruby93, "the Puppet functions, on Debian's JRuby and Puppet", 'spec/functions')
 specs(:jruby94_unit, :jruby94, 'the binding, the codec and the stores, on the newest JRuby', '--tag', '~thorough',
       *NATIVE)
@@ -86,7 +94,7 @@ end
 
 # rspec-puppet does not load on JRuby 10: it takes the machine for Windows, since fiddle is there. So the conformance
 # suite stands for the specs of functions.
-{ jruby10_unit: ['the library', 'spec/unit'],
+{ jruby10_unit: ['the library', *folders('unit')],
   jruby10_functions: ['the Puppet functions', 'spec/functions/platform_spec.rb',
                       *%w[keys places values].map { |name| "spec/conformance/#{name}_spec.rb" }] }
   .each do |name, (text, *files)|
@@ -100,8 +108,8 @@ stage(:long, "the examples that take minutes each, or need a systemd, clang's an
   stage.sh(*core('tidy'))
   stage.sh('bin/bench', '--quick', *%w[access audit estate rotation rules service])
   variables, *command = Rubies.rspec(:cext, '--tag', 'long',
-                                     *%w[unit access availability command console distribution estate integration
-                                         load package puppetserver types].map { |name| "spec/#{name}" })
+                                     *folders(*%w[unit access availability command console distribution estate
+                                                  integration load package puppetserver types]))
   stage.sh(variables.merge('LONG' => '1', 'BUNDLE_WITH' => 'server'), *command)
 end
 stage(:planted, 'defects that are planted in a copy, each of which a test must catch: spec/planted') do |stage|
@@ -112,16 +120,16 @@ end
   specs("#{ruby}_servers", ruby, "the store in a directory, on #{name}",
         *%w[batches hostile idle interrupts store trees watch].map { |file| "spec/integration/ldap_#{file}_spec.rb" })
 end
-specs(:estate, :cext, 'facts, exported resources, nodes and reports', 'spec/estate')
+specs(:estate, :cext, 'facts, exported resources, nodes and reports', *folders('estate'))
 specs(:jruby93_estate, :jruby93, "facts, exported resources, nodes and reports, on Debian's JRuby and Puppet",
-      '--tag', '~thorough', 'spec/estate')
+      '--tag', '~thorough', *folders('estate'))
 specs(:types, :cext, 'keys as resources, and classes', 'spec/types', 'spec/classes')
-specs(:command, :cext, 'the command simpkv', 'spec/command')
-specs(:access, :cext, 'users, roles and access rights in directories', 'spec/access')
+specs(:command, :cext, 'the command simpkv', *folders('command'))
+specs(:access, :cext, 'users, roles and access rights in directories', *folders('access'))
 { server: 'the service', console: 'the pages of the service', query: 'queries of the estate',
   puppetdb: 'the import from a PuppetDB, queries beside one, and its terminus with the service' }.each do |name, text|
   stage(name, text) do |stage|
-    variables, *command = Rubies.rspec(:cext, "spec/#{name}")
+    variables, *command = Rubies.rspec(:cext, *folders(name))
     stage.sh(variables.merge('BUNDLE_WITH' => 'server'), *command)
   end
 end
@@ -160,7 +168,8 @@ end
 stage :puppet7_estate, "facts, exported resources, nodes and reports, on Debian's Puppet 7 with FFI" do |stage|
   variables, *command = Rubies.rspec(:ffi)
   stage.sh(Rubies::DEBIAN_PUPPET, 'bundle', 'install', '--quiet')
-  stage.sh(variables.merge(Rubies::DEBIAN_PUPPET), *command, '--tag', '~thorough', '--tag', '~ds389', 'spec/estate')
+  stage.sh(variables.merge(Rubies::DEBIAN_PUPPET), *command, '--tag', '~thorough', '--tag', '~ds389',
+           *folders('estate'))
 end
 
 # What differs between Puppet 8 and OpenVox 8 is how functions are called, and values.
@@ -314,14 +323,14 @@ task :stages do |_task, arguments|
 end
 
 desc 'Run the specs of the library, the functions and the conformance suite on this Ruby'
-task(:spec) { sh('bundle', 'exec', 'rspec', 'spec/unit', 'spec/functions', 'spec/conformance') }
+task(:spec) { sh('bundle', 'exec', 'rspec', *folders('unit', 'functions', 'conformance')) }
 
-Dir['spec/*/*_spec.rb'].group_by { |file| File.basename(File.dirname(file)) }.each do |folder, files|
-  desc "Run the specs in spec/#{folder}, after installing what they need"
+Dir['{,gems/*/}spec/*/*_spec.rb'].group_by { |file| File.basename(File.dirname(file)) }.each do |folder, files|
+  desc "Run the specs in spec/#{folder} of each gem, after installing what they need"
   task("spec:#{folder}") do
     require_relative 'changed'
     changed = Changed.new(files)
     Bundler.with_unbundled_env { sh('bin/setup', *changed.needs) }
-    sh(changed.variables, 'bundle', 'exec', 'rspec', "spec/#{folder}")
+    sh(changed.variables, 'bundle', 'exec', 'rspec', *folders(folder))
   end
 end

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative '../access/access_helper'
+require_relative '../../gems/simpkv-access/spec/access/access_helper'
 require_relative '../support/page_commands'
 require_relative 'command_helper'
 

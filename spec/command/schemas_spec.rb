@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'json_schemer'
-require_relative 'nodes_helper'
+require_relative '../../gems/simpkv-estate/spec/command/nodes_helper'
 require_relative '../support/eyaml'
 require_relative '../support/page_commands'
 require_relative '../support/ssh_keys'
@@ -39,7 +39,8 @@ RSpec.describe 'docs/schemas' do
 
   it 'are compared with the output of other commands in other specs' do
     without = elsewhere.reject do |title, file|
-      text = File.read(File.expand_path("../#{file}", __dir__), encoding: 'UTF-8')
+      found, = Dir[File.expand_path("../../{,gems/*/}spec/#{file}", __dir__)]
+      text = File.read(found, encoding: 'UTF-8')
       text.include?(title.split.last) && text.match?(/'-o', 'json'|data\('query'/)
     end
     expect(without).to eq({})

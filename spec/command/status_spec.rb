@@ -4,7 +4,7 @@ require 'simpkv/status'
 require_relative '../support/eventually'
 require_relative '../support/page'
 require_relative '../support/replica'
-require_relative 'nodes_helper'
+require_relative '../../gems/simpkv-estate/spec/command/nodes_helper'
 
 RSpec.describe 'simpkv status' do
   include_context 'with nodes'

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative '../estate/exports_helper'
+require_relative '../../gems/simpkv-estate/spec/estate/exports_helper'
 require_relative '../support/command'
 require_relative '../support/ldap_store'
 require_relative '../support/page'

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative '../server/server_helper'
+require_relative '../../gems/simpkv-server/spec/server/server_helper'
 require_relative 'access_site'
 
 # A service with access control in the directory of `access_server`. The password of each user has the text of

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative '../access/access_helper'
+require_relative '../../gems/simpkv-access/spec/access/access_helper'
 require_relative '../puppet_helper'
 require_relative '../support/killed_writes'
 require_relative 'keys_as_resources'

@@ -21,7 +21,7 @@ RSpec.describe 'bin/test changed', :once do
     expect(specs.first).to eq('spec/unit/ssh_public_key_spec.rb')
     expect(specs).to include('spec/command/ssh_spec.rb', 'spec/types/authorized_keys_spec.rb')
     expect(changed['gems/simpkv-estate/lib/simpkv/termini/estate_query.rb'].specs)
-      .to include('spec/query/function_spec.rb')
+      .to include('gems/simpkv-server/spec/query/function_spec.rb')
   end
 
   it 'runs a spec that has changed, and those that use a helper that has changed (it ran none of these)' do
@@ -78,6 +78,6 @@ RSpec.describe 'bin/test changed', :once do
     parts = File.read('bin/setup')[/^for scope; do\n.*?^done\n/m].scan(/^    ([\w |-]+)\)/).flatten
     parts = parts.flat_map { |line| line.split(' | ') }
     ruby, = graphs
-    expect(Dir['spec/*/*_spec.rb'].map { |spec| ruby.needs([spec]) }.flatten.uniq - parts).to eq([])
+    expect(Dir['{,gems/*/}spec/*/*_spec.rb'].map { |spec| ruby.needs([spec]) }.flatten.uniq - parts).to eq([])
   end
 end

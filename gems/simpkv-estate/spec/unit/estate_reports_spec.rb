@@ -1,0 +1,162 @@
+# frozen_string_literal: true
+
+require 'spec_helper'
+require 'simpkv/estate'
+require_relative '../../../../spec/support/estate_files'
+
+RSpec.describe Simpkv::Estate::Reports do
+  include_context 'with an estate in files'
+
+  def report(number, **more)
+    { 'time' => "2026-11-23T01:00:0#{number}Z", 'environment' => 'production', 'status' => 'unchanged',
+      'noop' => false, 'resources' => { 'changed' => number }, 'number' => number }.merge(more.transform_keys(&:to_s))
+  end
+
+  def numbers
+    estate.reports.all('web1').map { |stored| stored['number'] }
+  end
+
+  it 'stores a report and the status of the node' do
+    estate.reports.save('web1', report(3, status: 'failed', resources: { 'changed' => 3, 'failed' => 1,
+                                                                         'failed_to_restart' => 2 }))
+    expect(estate.statuses.get('web1')).to include('environment' => 'production', 'status' => 'failed', 'changes' => 3,
+                                                   'failures' => 3, 'noop' => false, 'runs' => 1)
+    expect(estate.reports.latest('web1')).to include('number' => 3, 'run' => 1)
+    expect(Time.now - Time.parse(estate.reports.latest('web1')['received'])).to be_between(0, 600)
+  end
+
+  # The time was lost, so that an older catalog of the node counted as the newest one.
+  it 'loses no time of a catalog that another process enters meanwhile' do
+    enter = -> { estate.statuses.put('web1', 'catalog_timestamp' => '2026-11-23T01:00:00.000Z') }
+    open_estate({}, 2 => enter).reports.save('web1', report(1))
+    expect(estate.statuses.get('web1')).to include('catalog_timestamp' => '2026-11-23T01:00:00.000Z', 'runs' => 1)
+  end
+
+  it 'stores a report that arrives again once' do
+    3.times { estate.reports.save_once('web1', report(1)) }
+    expect([numbers, estate.statuses.get('web1')['runs']]).to eq([[1], 1])
+  end
+
+  it 'counts a run twice if it arrives again because its report could not be stored after its status' do
+    site = open_estate
+    allow(site.store).to receive(:put_many).and_raise(Simpkv::UnavailableError, 'away')
+    expect { site.reports.save_once('web1', report(1)) }.to raise_error(Simpkv::UnavailableError)
+    expect([numbers, estate.statuses.get('web1')['runs']]).to eq([[], 1])
+    2.times { estate.reports.save_once('web1', report(1)) }
+    expect([numbers, estate.statuses.get('web1')['runs']]).to eq([[1], 2])
+  end
+
+  it 'stores a report again whose status was lost' do
+    estate.reports.save_once('web1', report(1))
+    status = estate.statuses.get('web1')
+    estate.reports.save_once('web1', report(2))
+    estate.statuses.put('web1', status)
+    2.times { estate.reports.save_once('web1', report(2)) }
+    expect([numbers, estate.statuses.get('web1')]).to match([[2, 1], include('runs' => 2, 'changes' => 2)])
+  end
+
+  context 'with reports: 3' do
+    let(:options) { { 'reports' => 3 } }
+
+    it 'keeps the last three, newest first, whatever the clock of the node says' do
+      (1..8).each { |number| estate.reports.save('web1', report(number, time: "20#{30 - number}-01-01T00:00:00Z")) }
+      expect(numbers).to eq([8, 7, 6])
+      expect(estate.statuses.get('web1')['runs']).to eq(8)
+      expect(Dir.children(File.join(root, 'globals/estate/reports/web1')).sort).to eq(%w[0 1 2])
+    end
+
+    it 'returns the last three of more that were stored with a larger option' do
+      more = open_estate('reports' => 9)
+      (1..8).each { |number| more.reports.save('web1', report(number)) }
+      estate.reports.save('web1', report(9))
+      expect(numbers).to eq([9, 8, 7])
+    end
+
+    it 'leaves out a report that cannot be read, and names its key' do
+      (1..3).each { |number| estate.reports.save('web1', report(number)) }
+      File.write(File.join(root, 'globals/estate/reports/web1/2'), 's3cret')
+      unreadable = {}
+      stored = estate.reports.all('web1') { |key, why| unreadable[key] = why }
+      expect(stored.map { |each| each['number'] }).to eq([3, 1])
+      expect(unreadable.keys).to eq(%w[globals/estate/reports/web1/2])
+      expect(unreadable.values.join).not_to include('s3cret')
+    end
+  end
+
+  context 'with report_ttl: 1h' do
+    let(:options) { { 'reports' => 5, 'report_ttl' => '1h' } }
+
+    # Stores reports that came so many minutes ago.
+    def save_ago(*minutes)
+      minutes.each_with_index do |number, index|
+        allow(Time).to receive(:now).and_return(Time.at(1_790_000_000 - (number * 60)))
+        estate.reports.save('web1', report(index))
+      end
+      allow(Time).to receive(:now).and_return(Time.at(1_790_000_000))
+    end
+
+    it 'leaves out those that are too old' do
+      save_ago(120, 61, 60, 1)
+      expect(numbers).to eq([3, 2])
+      expect(estate.reports.of_runs('web1' => 1..4)['web1'].map { |stored| stored['number'] }).to eq([3, 2])
+    end
+
+    it 'deletes those that are too old, and the status stays' do
+      save_ago(120, 61, 60, 1)
+      File.write(File.join(root, 'globals/estate/reports/web1/1'), 's3cret')
+
+      expect([estate.reports.expire, estate.reports.expire]).to eq([1, 0])
+      expect(Dir.children(File.join(root, 'globals/estate/reports/web1')).sort).to eq(%w[1 3 4])
+      expect(estate.statuses.get('web1')).to include('runs' => 4)
+    end
+
+    it 'does not delete a report that replaces an old one meanwhile' do
+      save_ago(120)
+      old = []
+      estate.reports.each_old { |names, document| old << [names, document] }
+      expect(old.map(&:first)).to eq([%w[web1 1]])
+      5.times { |number| estate.reports.save('web1', report(number)) }
+
+      allow(estate.reports).to receive(:each_old).and_yield(*old.first)
+      expect(estate.reports.expire).to eq(0)
+      expect(numbers.length).to eq(5)
+    end
+  end
+
+  it 'returns the reports of some runs' do
+    3.times { |number| estate.reports.save('web1', report(number)) }
+    found = estate.reports.of_runs('none' => 1..1, 'web1' => 2..4)
+
+    expect(found.transform_values { |list| list.map { |stored| stored['run'] } }).to eq('none' => [], 'web1' => [3, 2])
+  end
+
+  it 'deletes none without report_ttl' do
+    estate.reports.save('web1', report(1))
+    expect([estate.reports.expire, estate.reports.limit, numbers]).to eq([0, nil, [1]])
+  end
+
+  context 'with reports: 0' do
+    let(:options) { { 'reports' => 0 } }
+
+    it 'stores the status only' do
+      2.times { estate.reports.save('web1', report(1)) }
+      expect(estate.statuses.get('web1')['runs']).to eq(2)
+      expect(estate.reports.all('web1')).to eq([])
+      expect(Dir.children(File.join(root, 'globals/estate/reports'))).to eq(['.estate'])
+    end
+  end
+
+  it 'replaces a status that cannot be read' do
+    estate.store.put('globals/estate/status/web1', 'nothing')
+    estate.reports.save('web1', report(1))
+    expect(estate.statuses.get('web1')['runs']).to eq(1)
+  end
+
+  it 'deletes the reports of one node' do
+    %w[web1 web2].each { |name| estate.reports.save(name, report(1)) }
+    expect(estate.reports.delete('web1')).to be(true)
+    expect(estate.reports.delete('web1')).to be(false)
+    expect(estate.reports.latest('web1')).to be_nil
+    expect(estate.reports.latest('web2')).to include('number' => 1)
+  end
+end

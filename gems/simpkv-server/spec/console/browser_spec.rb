@@ -1,0 +1,163 @@
+# frozen_string_literal: true
+
+require_relative '../../../../spec/support/form_pages'
+require_relative '../../../../spec/support/sample_console'
+
+# Chromium looks at each page of a site with 1,000 nodes: examples/console/pages.txt names the pages.
+RSpec.describe 'The console in a browser', needs: :cext do
+  include Eventually
+
+  before(:context) { @console = SampleConsole.new(1000, 3) }
+
+  after(:context) { @console&.remove }
+
+  let(:browser) { @console.browser }
+
+  before { browser.reset }
+
+  # @param paths [Array<String>]
+  # @yieldparam browser [Browser] with each page
+  # @return [Array<String>] all that the block returns, and the messages of the browser
+  def walk(paths = SampleConsole.paths, &block)
+    paths.flat_map { |path| block.call(browser.visit(path)) } + browser.messages
+  end
+
+  # @return [Array<String>] violations on the pages behind forms
+  def violations_behind_forms
+    found = []
+    FormPages.new(@console, 'a draft').each do |said|
+      expect(browser.text).to match(said)
+      found.concat(browser.violations)
+    end
+    found
+  end
+
+  context 'over files' do
+    before(:context) { @console.start }
+
+    after(:context) { @console.stop }
+
+    it 'shows each page as a whole, and with no violation of WCAG 2.2 AA in light and dark colors' do
+      expect(walk { |page| page.faults + page.violations }.join("\n")).to eq('')
+    end
+
+    it 'shows each page without script' do
+      browser.script = false
+      expect(walk(&:faults).join("\n")).to eq('')
+    end
+
+    # The table of nodes had 194 kB, and each link of a page repeated parameters that mean nothing.
+    it 'has pages of 100 kB at most with the most rows, whatever else their addresses have' do
+      headers = "HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\nConnection: close\r\n\r\n"
+      queries = %w[nodes reports facts resources events].map { |entity| "/query?query=#{entity}%7B%7D" }
+      bodies = [*SampleConsole.paths, *queries].to_h do |path|
+        rows = path.start_with?('/query') ? 100 : 200
+        address = "#{path}#{path.include?('?') ? '&' : '?'}limit=#{rows}&unknown=#{'x' * 5000}"
+        [path, @console.service.client('tcp').exchange("GET #{address} #{headers}").body]
+      end
+      expect(bodies.transform_values(&:bytesize).select { |_, bytes| bytes > 100_000 }).to eq({})
+      expect(bodies.select { |_, body| body.include?('xxx') || body.include?('must be a whole number') }.keys).to eq([])
+    end
+
+    it 'shows the value of a key, and a form with it, after a button was pressed only' do
+      secret = 'k3y-of-the-shop-3'
+      buttons = { 'button[form=show]' => 'pre', "form[action*='do=edit'] button" => 'textarea[name=value]' }
+      buttons.each do |button, place|
+        browser.visit('/keys/shop/db_password')
+        expect(browser.page.body).not_to include(secret)
+        expect(browser.tab_to(button)).to eq([])
+        browser.press(:enter)
+        eventually(errors: Ferrum::Error) { browser.count(place) == 1 }
+        expect(browser.page.evaluate("document.querySelector('#{place}').textContent")).to include(secret)
+        expect(browser.violations).to eq([])
+      end
+      expect(browser.messages).to eq([])
+    end
+
+    { 'with' => 'web01.brn', 'without' => 'db01.zrh' }.each do |with, host|
+      it "sends forms that test rules and delete a key, #{with} script" do
+        browser.script = with == 'with'
+        browser.visit('/rules/test?certname=web01.brn.example.org').click('.beside button')
+        expect(browser.text).to include('web servers').and include('role::web')
+        # On a phone, the outcome is far below the form.
+        expect(browser.page.current_url).to end_with('#outcome')
+        browser.visit("/keys/hosts/#{host}.example.org?do=delete").click('button.danger')
+        expect(browser.text).to include('The key is deleted.')
+        expect(browser.messages).to eq([])
+      end
+    end
+
+    it 'shows outcomes, previews and conflicts of forms, with no violation of WCAG 2.2 AA' do
+      expect(violations_behind_forms.join("\n")).to eq('')
+      # Chromium logs the status of the refused forms.
+      expect(browser.messages.grep_v(/status of (400|409|412) /)).to eq([])
+    end
+
+    it 'leads to the content, through the menu and to the result of a form with Tab and Enter' do
+      browser.visit('/')
+      expect(browser.tab_to('a.skip')).to eq([])
+      browser.press(:enter)
+      expect(browser.count('main:focus')).to eq(1)
+      browser.visit('/')
+      expect(browser.tab_to('nav a[href="/nodes"]')).to eq([])
+      browser.follow { browser.press(:enter) }
+      expect(browser.page.current_url).to end_with('/nodes')
+      expect(browser.tab_to('input[name="q"]')).to eq([])
+      browser.follow { browser.press('^web0', :enter) }
+      expect(browser.page.current_url).to include('/nodes?q=%5Eweb0')
+      expect(browser.count('tbody tr')).to be_between(1, 9)
+    end
+  end
+
+  # Its service has two addresses of the directory, a declared user that a role lacks, and three compilers.
+  context 'over a directory' do
+    before(:context) do
+      @directory = SampleConsole.directory
+      @console.start_over(@directory)
+    end
+
+    after(:context) do
+      @console.stop
+      @directory&.stop
+    end
+
+    # Pages whose content a directory fills, and some of the others.
+    let(:filled) do
+      %w[/ /console/wall /access /access/roles /access/bindings /access/plan /nodes /nodes/web01.brn.example.org
+         /access/explain?path=environments%2Fproduction%2Fshop /nodes/web01.brn.example.org/facts /keys/shop/
+         /keys/shop/db_password /resources/File]
+    end
+
+    it 'shows each page without script' do
+      browser.script = false
+      expect(walk(&:faults).join("\n")).to eq('')
+    end
+
+    it 'shows pages that the directory fills, with no violation of WCAG 2.2 AA in light and dark colors' do
+      @console.wait_for_status
+      texts = {}
+      found = walk(filled) do |page|
+        texts[page.path] = page.text
+        page.faults + page.violations
+      end
+      expect(found.join("\n")).to eq('')
+      expect(texts['/']).to match(/ldaps:\S+\tdefault\tup\tyes\t[\d.]+ ms\t[\d.]+ s\t.*\t\d+ days/)
+        .and match(/compiler3.zrh.example.org\t1.0.0\s+default: 60303ae22b998861/)
+        .and match(/differs from what is declared: differences: 1/)
+      expect(texts.values_at('/access', '/access/roles', '/access/bindings', '/access/plan'))
+        .to match([/compiler-production\tfile:.*present/, /shop-reader/, /lacks the member/,
+                   /\+ member of role production/])
+    end
+
+    it 'shows outcomes, previews and conflicts of forms without script', :long do
+      browser.script = false
+      FormPages.new(@console, 'a draft').each { |said| expect(browser.text).to match(said) }
+    end
+
+    it 'tries passwords after a button, with no violation of WCAG 2.2 AA' do
+      browser.visit('/access/plan').click('main form[method=post] button')
+      expect(browser.text).to include('has bound as each user')
+      expect(browser.violations + browser.messages).to eq([])
+    end
+  end
+end
