@@ -2,7 +2,7 @@
 
 require_relative 'support/contest'
 require_relative 'support/estate_places'
-require_relative '../spec/support/access_site'
+require_relative '../gems/simpkv-access/spec/support/access_site'
 
 # How long do plan and apply take with many users and roles, and what do the rules of roles cost a get? The sites have
 # no role, one role and many roles, each in a server of its own; the servers of one kind run at the same time. In the

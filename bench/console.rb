@@ -2,7 +2,7 @@
 
 require 'tmpdir'
 require 'net/http'
-require_relative '../spec/support/service'
+require_relative '../gems/simpkv-server/spec/support/service'
 require_relative 'support/query_nodes'
 require_relative 'support/report'
 require_relative 'support/side_by_side'

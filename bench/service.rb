@@ -6,7 +6,7 @@ require 'open3'
 require 'rbconfig'
 require 'tmpdir'
 $LOAD_PATH.unshift(*Dir[File.expand_path('../{lib,gems/*/lib}', __dir__)])
-require_relative '../spec/support/service'
+require_relative '../gems/simpkv-server/spec/support/service'
 require_relative 'support/report'
 require_relative 'support/side_by_side'
 require_relative 'support/versions'

@@ -30,7 +30,7 @@ task 'docs:screenshots' do
     exec({ 'BUNDLE_WITH' => 'server' }, 'bundle', 'exec', 'rake', 'docs:screenshots')
   end
   $LOAD_PATH.unshift(*Dir[File.expand_path('../{lib,gems/*/lib}', __dir__)])
-  %w[rspec simpkv ./spec/support/sample_console].each { |name| require name }
+  %w[rspec simpkv ./gems/simpkv-server/spec/support/sample_console].each { |name| require name }
   Dir.mktmpdir do |folder|
     authority = Certificates.new(folder)
     directory = SampleConsole.directory(tls: authority.issue(days: 200), authority: authority)

@@ -31,7 +31,7 @@ NATIVE = Dir['spec/unit/{audited,binding,codec,dn,key,memory,native,rules_cases,
 
 stage(:core, 'the C tests') { |stage| stage.sh(*core('test')) }
 specs(:cext_unit, :cext, 'the library, on MRI with the extension', '--tag', '~tools', *folders('unit'))
-specs(:cext_functions, :cext, 'the Puppet functions, on MRI with the extension', 'spec/functions')
+specs(:cext_functions, :cext, 'the Puppet functions, on MRI with the extension', *folders('functions'))
 specs(:cext_conformance, :cext, 'the conformance suite on files and slapd', '--tag', '~ds389', 'spec/conformance',
       'spec/functions/platform_spec.rb')
 
@@ -76,14 +76,14 @@ stage :jruby93_compiled, "the conformance suite on Debian's JRuby, which compile
   stage.sh(variables.merge(Rubies::COMPILING), *command)
 end
 specs(:ffi_unit, :ffi, 'the binding, the codec and the stores, on MRI with FFI', *NATIVE)
-specs(:ffi_functions, :ffi, 'the Puppet functions, on MRI with FFI', 'spec/functions')
+specs(:ffi_functions, :ffi, 'the Puppet functions, on MRI with FFI', *folders('functions'))
 specs(:jruby93_unit, :jruby93, "the library, on Debian's JRuby", '--tag', '~thorough', *folders('unit'))
-specs(:jruby93_functions, :jruby93, "the Puppet functions, on Debian's JRuby and Puppet", 'spec/functions')
+specs(:jruby93_functions, :jruby93, "the Puppet functions, on Debian's JRuby and Puppet", *folders('functions'))
 specs(:jruby94_unit, :jruby94, 'the binding, the codec and the stores, on the newest JRuby', '--tag', '~thorough',
       *NATIVE)
-specs(:jruby94_functions, :jruby94, 'the Puppet functions, on the newest JRuby', 'spec/functions')
-specs(:cext_servers, :cext, 'real servers, on MRI with the extension', 'spec/integration')
-specs(:ffi_servers, :ffi, 'real servers, on MRI with FFI', 'spec/integration')
+specs(:jruby94_functions, :jruby94, 'the Puppet functions, on the newest JRuby', *folders('functions'))
+specs(:cext_servers, :cext, 'real servers, on MRI with the extension', *folders('integration'))
+specs(:ffi_servers, :ffi, 'real servers, on MRI with FFI', *folders('integration'))
 # The Rubies of other releases of Debian, in chroots. Debian has no gem ffi for the Ruby of experimental.
 { ruby27: 'bullseye', ruby33: 'trixie', ruby34: 'experimental' }.each do |name, suite|
   without = suite == 'experimental' ? %w[--tag ~ffi] : []
@@ -123,7 +123,7 @@ end
 specs(:estate, :cext, 'facts, exported resources, nodes and reports', *folders('estate'))
 specs(:jruby93_estate, :jruby93, "facts, exported resources, nodes and reports, on Debian's JRuby and Puppet",
       '--tag', '~thorough', *folders('estate'))
-specs(:types, :cext, 'keys as resources, and classes', 'spec/types', 'spec/classes')
+specs(:types, :cext, 'keys as resources, and classes', *folders('types', 'classes'))
 specs(:command, :cext, 'the command simpkv', *folders('command'))
 specs(:access, :cext, 'users, roles and access rights in directories', *folders('access'))
 { server: 'the service', console: 'the pages of the service', query: 'queries of the estate',
@@ -147,7 +147,7 @@ stage :advisories, 'published holes of the gems that the service needs' do |stag
            'bundler-audit:0.9.3')
   stage.sh({ 'GEM_HOME' => home }, 'rakelib/advisories.rb')
 end
-specs(:puppetserver, :cext, 'puppetserver with agents', 'spec/puppetserver')
+specs(:puppetserver, :cext, 'puppetserver with agents', *folders('puppetserver'))
 
 stage :newest_json, 'the codec, beside the newest json gem' do |stage|
   variables, *command = Rubies.rspec(:cext, *Dir['spec/unit/codec*_spec.rb'])
@@ -158,10 +158,10 @@ end
 stage :puppet7, "Debian's Puppet 7, on MRI with FFI" do |stage|
   variables, *command = Rubies.rspec(:ffi)
   stage.sh(Rubies::DEBIAN_PUPPET, 'bundle', 'install', '--quiet')
-  stage.sh(variables.merge(Rubies::DEBIAN_PUPPET), *command, 'spec/functions')
-  types = %w[access authorized_keys expiry keys purging simpkv_folder simpkv_key]
+  stage.sh(variables.merge(Rubies::DEBIAN_PUPPET), *command, *folders('functions'))
+  types = %w[authorized_keys expiry keys purging simpkv_folder simpkv_key].map { |name| "spec/types/#{name}_spec.rb" }
   stage.sh(variables.merge(Rubies::DEBIAN_PUPPET), *command, '--tag', '~thorough', '--tag', '~ds389',
-           *types.map { |name| "spec/types/#{name}_spec.rb" })
+           *types, 'gems/simpkv-access/spec/types/access_spec.rb')
 end
 
 # The stage puppetserver has agents with an estate on this Puppet.
@@ -185,7 +185,7 @@ end
 stage :bolt, 'tasks and plans of Bolt' do |stage|
   home = "#{Stages.gems}/bolt"
   stage.sh({ 'GEM_HOME' => home }, 'gem', 'install', '--silent', '--no-document', '--conservative', 'bolt:4.0.0')
-  variables, *command = Rubies.rspec(:cext, 'spec/bolt')
+  variables, *command = Rubies.rspec(:cext, *folders('bolt'))
   # The plugin puppetdb of Bolt asks the service.
   stage.sh(variables.merge('BOLT_HOME' => home, 'BUNDLE_WITH' => 'server'), *command)
 end
@@ -205,12 +205,13 @@ end
 # ---- Faults, load, sanitizers, fuzzers, analysis
 
 specs(:faults, :cext, 'servers killed and cut off', 'spec/faults')
-specs(:availability, :cext, 'pairs of servers, of which one fails while catalogs are compiled', 'spec/availability')
+specs(:availability, :cext, 'pairs of servers, of which one fails while catalogs are compiled',
+      *folders('availability'))
 
 # LOAD_SECONDS=600 keeps each server busy for ten minutes.
 { load: :cext, jruby94_load: :jruby94 }.each do |name, ruby|
   stage name, "many threads and processes at once#{', on the newest JRuby' if ruby == :jruby94}" do |stage|
-    variables, *command = Rubies.rspec(ruby, 'spec/load')
+    variables, *command = Rubies.rspec(ruby, *folders('load'))
     stage.sh(variables.merge('LOAD_SECONDS' => ENV.fetch('LOAD_SECONDS', '3')), *command)
   end
 end

@@ -97,7 +97,7 @@ end
 # PuppetDB over HTTP, without Puppet.
 class PuppetDBClient
   def initialize(operation, argument)
-    require_relative '../../spec/support/puppetdb_client'
+    require_relative '../../gems/simpkv-server/spec/support/puppetdb_client'
     @types = Integer(argument) if operation.start_with?('save')
     @changes = operation != 'save_unchanged'
     @client = PuppetDB::Client.new(ENV.fetch('BENCH_PUPPETDB'))

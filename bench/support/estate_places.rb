@@ -2,7 +2,7 @@
 
 require 'tmpdir'
 require 'yaml'
-require_relative '../../spec/support/puppetdb'
+require_relative '../../gems/simpkv-server/spec/support/puppetdb'
 require_relative 'contest'
 require 'simpkv/estate'
 require_relative 'estate_data'

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative '../../../../spec/support/access_site'
+require_relative '../support/access_site'
 require_relative '../../../../spec/support/ldap_store'
 
 RSpec.describe 'Access control of a large site', needs: :cext, once: true, heavy: true do

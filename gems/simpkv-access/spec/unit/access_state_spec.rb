@@ -3,7 +3,7 @@
 require_relative '../../../../spec/spec_helper'
 require 'simpkv/access/declarations'
 require 'simpkv/access/state'
-require_relative '../../../../spec/support/estate_files'
+require_relative '../../../simpkv-estate/spec/support/estate_files'
 
 RSpec.describe Simpkv::Access::State do
   include_context 'with an estate in files'

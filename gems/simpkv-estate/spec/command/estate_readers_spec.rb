@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative '../../../../spec/command/command_helper'
-require_relative '../../../../spec/support/estate_damage'
+require_relative '../support/estate_damage'
 
 # Commands that read the estate, as it is damaged in each way: see spec/estate/readers_spec.rb. `simpkv export -g` of an
 # estate that had lost a folder ended with 0.

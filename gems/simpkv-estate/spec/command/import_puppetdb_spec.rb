@@ -2,7 +2,7 @@
 
 require 'simpkv/estate'
 require_relative '../../../../spec/command/command_helper'
-require_relative '../../../../spec/support/puppetdb_script'
+require_relative '../support/puppetdb_script'
 require_relative '../../../../spec/support/slapd'
 
 # spec/puppetdb/import_spec.rb imports from a real PuppetDB.

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative 'nodes_helper'
-require_relative '../../../../spec/support/rule_helpers'
+require_relative '../support/rule_helpers'
 
 RSpec.describe 'simpkv node inspect' do
   include RuleHelpers

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative 'nodes_helper'
-require_relative '../../../../spec/support/rule_helpers'
+require_relative '../support/rule_helpers'
 
 # Members of facts and records with names such as db_password, in what commands print.
 RSpec.describe 'Secrets of nodes' do

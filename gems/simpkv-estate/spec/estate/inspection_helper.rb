@@ -3,7 +3,7 @@
 require_relative 'exports_helper'
 require_relative 'termini_helper'
 require_relative '../../../../spec/support/another_ruby'
-require_relative '../../../../spec/support/rule_helpers'
+require_relative '../support/rule_helpers'
 
 # Nodes that the terminus simpkv finds, and inspects by the rules of the store.
 module InspectedNodes

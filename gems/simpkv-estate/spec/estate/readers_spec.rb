@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative '../../../../spec/support/estate_damage'
+require_relative '../support/estate_damage'
 
 # Readers that did not ask for a marker answered with too few nodes, and a rule in place of which there was a folder was
 # left out. So each reader of the estate meets each fault here: it answers as before, or with an error.

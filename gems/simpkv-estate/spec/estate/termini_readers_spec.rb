@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative 'inspection_helper'
-require_relative '../../../../spec/support/estate_damage'
+require_relative '../support/estate_damage'
 
 # Puppet's termini and functions on an estate that is damaged in each way: see readers_spec.rb. A rule in place of which
 # there was a folder did not refuse its node.

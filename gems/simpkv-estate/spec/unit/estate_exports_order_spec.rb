@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/estate'
-require_relative '../../../../spec/support/stepped_saves'
+require_relative '../support/stepped_saves'
 
 # Saves of one node, of which the order is known, take turns at each call of the store. Each meets the others at all
 # moments, and may die at any.

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative '../../../../spec/support/estate_files'
+require_relative '../support/estate_files'
 
 # A folder that had been moved away used to look like an empty one: collectors found nothing, and runs began it anew.
 RSpec.describe 'An estate' do

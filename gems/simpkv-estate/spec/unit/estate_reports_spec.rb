@@ -2,7 +2,7 @@
 
 require 'spec_helper'
 require 'simpkv/estate'
-require_relative '../../../../spec/support/estate_files'
+require_relative '../support/estate_files'
 
 RSpec.describe Simpkv::Estate::Reports do
   include_context 'with an estate in files'

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'spec_helper'
-require_relative '../../../../spec/support/estate_files'
+require_relative '../support/estate_files'
 
 RSpec.describe Simpkv::Estate::Statuses do
   include_context 'with an estate in files'

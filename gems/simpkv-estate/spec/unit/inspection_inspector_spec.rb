@@ -2,8 +2,8 @@
 
 require 'spec_helper'
 require 'simpkv/inspection'
-require_relative '../../../../spec/support/estate_files'
-require_relative '../../../../spec/support/rule_helpers'
+require_relative '../support/estate_files'
+require_relative '../support/rule_helpers'
 
 RSpec.describe Simpkv::Inspection::Inspector do
   include RuleHelpers

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'spec_helper'
-require_relative '../../../../spec/support/inspection_rules'
+require_relative '../support/inspection_rules'
 
 RSpec.describe Simpkv::Inspection::Rules, 'changes,' do
   include_context 'with inspection rules'

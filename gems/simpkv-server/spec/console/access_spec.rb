@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-require_relative '../../../../spec/support/access_service'
-require_relative '../../../../spec/support/console_pages'
+require_relative '../support/access_service'
+require_relative '../support/console_pages'
 
 { Slapd => {}, Ds389 => { ds389: true, long: true } }.each do |server, tags|
   RSpec.describe "The pages of access rights, on #{server},", **tags do

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-require_relative '../../../../spec/support/form_pages'
-require_relative '../../../../spec/support/sample_console'
+require_relative '../support/form_pages'
+require_relative '../support/sample_console'
 
 # Chromium looks at each page of a site with 1,000 nodes: examples/console/pages.txt names the pages.
 RSpec.describe 'The console in a browser', needs: :cext do

@@ -2,8 +2,8 @@
 
 require_relative '../server/server_helper'
 require_relative '../../../../spec/support/certificates'
-require_relative '../../../../spec/support/console_estate'
-require_relative '../../../../spec/support/console_pages'
+require_relative '../support/console_estate'
+require_relative '../support/console_pages'
 
 RSpec.describe 'The pages about facts' do
   include ConsoleEstate

@@ -3,7 +3,7 @@
 require_relative '../server/server_helper'
 require_relative '../../../../spec/support/audit_file'
 require_relative '../../../../spec/support/certificates'
-require_relative '../../../../spec/support/console_pages'
+require_relative '../support/console_pages'
 
 RSpec.describe 'The pages of keys' do
   include AuditFile

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 require 'cgi'
-require_relative '../../../../spec/support/form_pages'
+require_relative '../support/form_pages'
 require_relative '../../../../spec/support/hostile_texts'
-require_relative '../../../../spec/support/sample_console'
+require_relative '../support/sample_console'
 
 RSpec.describe 'The console over data with markup and script in each text', needs: :cext do
   before(:context) do

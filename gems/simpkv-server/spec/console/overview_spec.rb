@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 require_relative '../server/server_helper'
-require_relative '../../../../spec/support/access_service'
-require_relative '../../../../spec/support/browser'
-require_relative '../../../../spec/support/console_pages'
+require_relative '../support/access_service'
+require_relative '../support/browser'
+require_relative '../support/console_pages'
 
 RSpec.describe 'The overview of the console' do
   include ConsolePages

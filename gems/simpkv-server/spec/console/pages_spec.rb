@@ -5,8 +5,8 @@ require 'rack/mock'
 require 'simpkv/server'
 require_relative '../server/server_helper'
 require_relative '../../../../spec/support/another_ruby'
-require_relative '../../../../spec/support/console_pages'
-require_relative '../../../../spec/support/sample_console'
+require_relative '../support/console_pages'
+require_relative '../support/sample_console'
 
 RSpec.describe 'The pages of the console' do
   include ConsolePages

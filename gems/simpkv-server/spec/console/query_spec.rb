@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 require_relative '../server/server_helper'
-require_relative '../../../../spec/support/console_estate'
-require_relative '../../../../spec/support/console_pages'
+require_relative '../support/console_estate'
+require_relative '../support/console_pages'
 
 RSpec.describe 'The page for queries' do
   include ConsoleEstate

@@ -3,7 +3,7 @@
 require 'simpkv/document/plain_yaml'
 require 'yaml'
 require_relative '../server/server_helper'
-require_relative '../../../../spec/support/console_pages'
+require_relative '../support/console_pages'
 
 RSpec.describe 'The pages of inspection rules' do
   include ConsolePages

@@ -3,7 +3,7 @@
 require 'open3'
 require 'puma'
 require 'rack/files'
-require_relative '../../../../spec/support/browser'
+require_relative '../support/browser'
 require_relative '../../../../spec/support/scratch'
 
 # The site that `rake docs:site` makes of the documentation.

@@ -2,7 +2,7 @@
 
 require_relative '../server/server_helper'
 require_relative '../../../../spec/support/certificates'
-require_relative '../../../../spec/support/puppetdb_terminus'
+require_relative '../support/puppetdb_terminus'
 
 # A site that has changed one URL in puppetdb.conf: Puppet with PuppetDB's own terminus, and a service of simpkv.
 # spec/server/pdb_commands_spec.rb has the rest of the commands.

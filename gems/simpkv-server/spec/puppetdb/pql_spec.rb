@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/query/pql'
-require_relative '../../../../spec/support/pql_cases'
+require_relative '../support/pql_cases'
 require_relative 'puppetdb_helper'
 
 # What PuppetDB makes of the texts with which spec/query/pql_spec.rb tests the parser.

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative '../../../../spec/support/puppetdb'
+require_relative '../support/puppetdb'
 
 # One PuppetDB for all groups but those that need one without other nodes, because it takes half a minute to start.
 module SharedPuppetDB

@@ -3,9 +3,9 @@
 require 'simpkv/query'
 require 'simpkv/query/engine'
 require 'simpkv/query/route'
-require_relative '../../../../spec/support/puppetdb'
-require_relative '../../../../spec/support/query_comparison'
-require_relative '../../../../spec/support/query_tables'
+require_relative '../support/puppetdb'
+require_relative '../support/query_comparison'
+require_relative '../support/query_tables'
 
 # The queries of the files in spec/puppetdb/queries, asked of a PuppetDB and of an index with the same nodes.
 RSpec.describe Simpkv::Query::Engine, 'and a PuppetDB' do

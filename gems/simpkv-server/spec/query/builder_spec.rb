@@ -3,7 +3,7 @@
 require 'json'
 require 'simpkv/query/keeper'
 require_relative 'index_helper'
-require_relative '../../../../spec/support/estate_files'
+require_relative '../../../simpkv-estate/spec/support/estate_files'
 require_relative '../../../../spec/support/eventually'
 require_relative '../../../../spec/support/ldap_store'
 

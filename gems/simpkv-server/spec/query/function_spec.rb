@@ -2,8 +2,8 @@
 
 require_relative '../../../../spec/puppet_helper'
 require 'simpkv/termini'
-require_relative '../../../../spec/support/estate_files'
-require_relative '../../../../spec/support/service'
+require_relative '../../../simpkv-estate/spec/support/estate_files'
+require_relative '../support/service'
 
 RSpec.describe 'simpkv::query' do
   include_context 'with an estate in files'

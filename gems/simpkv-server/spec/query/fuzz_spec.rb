@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative 'query_helper'
-require_relative '../../../../spec/support/random_queries'
+require_relative '../support/random_queries'
 
 # FUZZ_QUERIES=100000 asks more. A failure prints the query and the seed, which FUZZ_SEED takes.
 RSpec.describe Simpkv::Query::Engine, 'with random queries' do

@@ -2,7 +2,7 @@
 
 require 'simpkv/query/keeper'
 require_relative 'index_helper'
-require_relative '../../../../spec/support/estate_files'
+require_relative '../../../simpkv-estate/spec/support/estate_files'
 
 RSpec.describe 'The index beside runs of nodes', thorough: true do
   include_context 'with an index'

@@ -2,7 +2,7 @@
 
 require 'simpkv/query/pql'
 require_relative 'query_helper'
-require_relative '../../../../spec/support/pql_cases'
+require_relative '../support/pql_cases'
 
 RSpec.describe Simpkv::Query::Engine, 'with queries in PQL' do
   include_context 'with the index of an estate'

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/query/pql'
-require_relative '../../../../spec/support/pql_cases'
+require_relative '../support/pql_cases'
 
 # FUZZ_QUERIES is the number of texts; --seed repeats a run.
 RSpec.describe Simpkv::Query::Pql, 'with wrong and random texts' do

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/query/pql'
-require_relative '../../../../spec/support/pql_cases'
+require_relative '../support/pql_cases'
 
 RSpec.describe Simpkv::Query::Pql do
   # @return [Array] the AST

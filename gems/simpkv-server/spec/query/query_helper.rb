@@ -2,7 +2,7 @@
 
 require 'simpkv/query'
 require 'simpkv/query/engine'
-require_relative '../../../../spec/support/query_tables'
+require_relative '../support/query_tables'
 
 # The nodes of QueryEstate in an index.
 RSpec.shared_context 'with the index of an estate' do

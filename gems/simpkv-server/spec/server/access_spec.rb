@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative '../../../../spec/support/access_service'
+require_relative '../support/access_service'
 
 RSpec.describe 'The API of access rights' do
   include_context 'with access control in a service', '--bind', 'tcp://127.0.0.1:0'

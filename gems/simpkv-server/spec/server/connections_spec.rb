@@ -81,7 +81,7 @@ RSpec.describe 'The connections of the service' do
   end
 
   describe 'that clients keep' do
-    slow = File.expand_path('../../../../spec/support/slow_puma', __dir__)
+    slow = File.expand_path('../support/slow_puma', __dir__)
     include_context 'with a service', '--bind', 'tcp://127.0.0.1:0', '--local-write', env: { 'RUBYOPT' => "-r#{slow}" }
 
     it 'bring whole responses, whichever threads answer' do

@@ -3,7 +3,7 @@
 require 'open3'
 require_relative 'server_helper'
 require_relative '../../../../spec/support/certificates'
-require_relative '../../../../spec/support/puppetdb_terminus'
+require_relative '../support/puppetdb_terminus'
 
 # Clients of PuppetDB, as Debian has them.
 RSpec.describe 'A client of PuppetDB', tools: true do
@@ -36,7 +36,7 @@ RSpec.describe 'A client of PuppetDB', tools: true do
   # @return [Hash{String => Object}]
   def pypuppetdb
     service.client
-    answers = File.expand_path('../../../../spec/support/pypuppetdb_answers.py', __dir__)
+    answers = File.expand_path('../support/pypuppetdb_answers.py', __dir__)
     port = service.addresses.grep(/\Atcp/).first[/\d+\z/]
     output, status = Open3.capture2e({ 'PYTHONPATH' => nil }, '/usr/bin/python3', answers, port)
     raise output unless status.success?

@@ -4,7 +4,7 @@ require 'simpkv/query'
 require 'simpkv/server/problem'
 require 'simpkv/server/queries'
 require_relative 'server_helper'
-require_relative '../../../../spec/support/estate_files'
+require_relative '../../../simpkv-estate/spec/support/estate_files'
 
 RSpec.describe Simpkv::Server::Queries do
   include_context 'with an estate in files'

@@ -2,7 +2,7 @@
 
 require 'simpkv/query/builder'
 require 'simpkv/server'
-require_relative '../../../../spec/support/estate_damage'
+require_relative '../../../simpkv-estate/spec/support/estate_damage'
 
 # Answers of the service that come from the estate, as it is damaged in each way: see spec/estate/readers_spec.rb. A
 # node without its inventory was an answer of 200 with `"facts": {}`, and a query had too few rows if facts/ or reports/

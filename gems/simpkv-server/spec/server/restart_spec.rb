@@ -89,7 +89,7 @@ RSpec.describe 'The restart of the service' do
   end
 
   context 'with a slow shutdown of Puma' do
-    slow = File.expand_path('../../../../spec/support/slow_shutdown', __dir__)
+    slow = File.expand_path('../support/slow_shutdown', __dir__)
     include_context 'with a service', env: { 'RUBYOPT' => "-r#{slow}" }
 
     # The new program never learned of it, and was killed later.

@@ -5,7 +5,7 @@ require_relative '../../../../spec/support/eventually'
 require_relative '../../../../spec/support/ldap_store'
 require_relative '../../../../spec/support/processes'
 require_relative '../../../../spec/support/scratch'
-require_relative '../../../../spec/support/service'
+require_relative '../support/service'
 
 # The configuration of a service over a store in files, or in a directory. `@root` is the folder of the store.
 RSpec.shared_context 'with the configuration of a service' do

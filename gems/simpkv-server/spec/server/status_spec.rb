@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 require 'stringio'
-require_relative '../../../../spec/support/access_service'
-require_relative '../../../../spec/support/console_pages'
+require_relative '../support/access_service'
+require_relative '../support/console_pages'
 require_relative '../../../../spec/support/page'
 require_relative '../../../../spec/support/replica'
 require_relative 'server_helper'

@@ -2,8 +2,8 @@
 
 require 'fileutils'
 require 'simpkv/inspection'
-require_relative 'disturbed_store'
-require_relative 'scratch'
+require_relative '../../../../spec/support/disturbed_store'
+require_relative '../../../../spec/support/scratch'
 
 # An estate in files, for each example another.
 RSpec.shared_context 'with an estate in files' do

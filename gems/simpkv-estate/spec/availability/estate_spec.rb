@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-require_relative 'availability_helper'
-require_relative '../support/puppet_command'
+require_relative '../../../../spec/availability/availability_helper'
+require_relative '../../../../spec/support/puppet_command'
 require 'simpkv/estate'
 
 # The estate in a pair of which the writer is killed, with `puppet apply`. The page said that catalogs go on that only
@@ -47,7 +47,7 @@ Pairs.each do |name, kind, tags|
       write('hiera.yaml', 'version' => 5, 'defaults' => { 'datadir' => home, 'data_hash' => 'yaml_data' },
                           'hierarchy' => [{ 'name' => 'site', 'path' => 'common.yaml' }])
       FileUtils.mkdir_p(File.join(home, 'modules'))
-      FileUtils.ln_sf(File.expand_path('../..', __dir__), File.join(home, 'modules', 'simpkv'))
+      FileUtils.ln_sf(File.expand_path('../../../..', __dir__), File.join(home, 'modules', 'simpkv'))
     end
 
     def write(name, data)

@@ -2,7 +2,7 @@
 
 require 'fileutils'
 require 'yaml'
-require_relative 'puppet_command'
+require_relative '../../../../spec/support/puppet_command'
 
 # Debian's Puppet with the terminus of its package puppet-terminus-puppetdb, which sends all that it knows to one URL.
 class PuppetDBTerminus

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-require_relative '../../gems/simpkv-access/spec/access/access_helper'
-require_relative '../puppet_helper'
-require_relative '../support/killed_writes'
-require_relative 'keys_as_resources'
-require_relative 'puppet_process'
-require_relative 'puppet_resource'
+require_relative '../access/access_helper'
+require_relative '../../../../spec/puppet_helper'
+require_relative '../../../../spec/support/killed_writes'
+require_relative '../../../../spec/types/keys_as_resources'
+require_relative '../../../../spec/types/puppet_process'
+require_relative '../../../../spec/types/puppet_resource'
 
 { AccessServers::Slapd => {}, AccessServers::Ds => { ds389: true, thorough: true } }.each do |server, tags|
   RSpec.describe "Users, roles and bindings as resources, on #{server.superclass}", **tags do

@@ -3,7 +3,7 @@
 require 'bundler'
 require 'ferrum'
 require 'json'
-require_relative 'eventually'
+require_relative '../../../../spec/support/eventually'
 
 # Chromium with one page, and what it says about the page.
 #

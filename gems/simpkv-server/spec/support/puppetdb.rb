@@ -2,11 +2,11 @@
 
 require 'forwardable'
 require 'tmpdir'
-require_relative 'certificates'
-require_relative 'ports'
+require_relative '../../../../spec/support/certificates'
+require_relative '../../../../spec/support/ports'
 require_relative 'postgresql'
 require_relative 'puppetdb_client'
-require_relative 'server_process'
+require_relative '../../../../spec/support/server_process'
 
 # A PuppetDB of Debian's package with a PostgreSQL of its own, in a temporary folder, on free ports of the loopback
 # address: one for HTTP, and one for HTTPS, where clients need a certificate. It takes half a minute to start.

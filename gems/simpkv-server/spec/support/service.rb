@@ -2,9 +2,9 @@
 
 require 'tmpdir'
 require 'yaml'
-require_relative 'server_process'
+require_relative '../../../../spec/support/server_process'
 require_relative 'service_client'
-require_relative 'unbundled'
+require_relative '../../../../spec/support/unbundled'
 
 # The service `simpkv serve`, as a process of its own.
 #

@@ -2,7 +2,7 @@
 
 require 'fileutils'
 require 'simpkv/inspection'
-require_relative 'scratch'
+require_relative '../../../../spec/support/scratch'
 
 # An estate in files with a document of each subject, and what can happen to it. Readers of the estate are listed in
 # spec/estate/readers_spec.rb and spec/server/readers_spec.rb: for each fault, each of them answers as before, or with

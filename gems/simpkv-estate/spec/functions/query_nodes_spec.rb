@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative '../puppet_helper'
+require_relative '../../../../spec/puppet_helper'
 require 'simpkv/termini'
 require_relative '../support/estate_files'
 

@@ -4,8 +4,8 @@ require 'fileutils'
 require 'securerandom'
 require 'tmpdir'
 
-require_relative 'packages'
-require_relative 'puppet_server'
+require_relative '../../../../spec/support/packages'
+require_relative '../../../../spec/support/puppet_server'
 
 # Nodes that export a key, a host and two resources of a defined type, and collect those of all nodes. They run Debian's
 # Puppet. A subclass for each way to run a node defines `apply`, and `confdir` with simpkv.yaml.

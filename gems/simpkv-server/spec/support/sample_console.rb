@@ -3,15 +3,15 @@
 require 'fileutils'
 require 'json'
 require 'uri'
-require_relative '../../examples/console/sample_access'
-require_relative '../../examples/console/sample_estate'
-require_relative 'access_directory'
+require_relative '../../../../examples/console/sample_access'
+require_relative '../../../../examples/console/sample_estate'
+require_relative '../../../simpkv-access/spec/support/access_directory'
 require_relative 'browser'
-require_relative 'eventually'
-require_relative 'replica'
-require_relative 'scratch'
+require_relative '../../../../spec/support/eventually'
+require_relative '../../../../spec/support/replica'
+require_relative '../../../../spec/support/scratch'
 require_relative 'service'
-require_relative 'slapd'
+require_relative '../../../../spec/support/slapd'
 
 # The service over the store of a SampleEstate, for specs that look at its pages.
 class SampleConsole
@@ -19,7 +19,7 @@ class SampleConsole
 
   # @return [Array<String>] the paths of all pages
   def self.paths
-    File.readlines(File.expand_path('../../examples/console/pages.txt', __dir__), chomp: true).grep_v(/\A#/)
+    File.readlines(File.expand_path('../../../../examples/console/pages.txt', __dir__), chomp: true).grep_v(/\A#/)
   end
 
   # @param options [Hash] of {Slapd}

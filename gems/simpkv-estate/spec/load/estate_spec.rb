@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 require 'simpkv/estate'
-require_relative '../support/ldap_store'
+require_relative '../../../../spec/support/ldap_store'
 require_relative '../support/estate_load'
-require_relative '../support/puppet_server'
-require_relative '../support/tally'
+require_relative '../../../../spec/support/puppet_server'
+require_relative '../../../../spec/support/tally'
 
 # In windows of a quarter of LOAD_SECONDS, 3 unless told, and of two runs of each node at least. The server interprets
 # its code and keeps no metrics, so that neither compiled code nor metrics of the resources grow.
@@ -17,7 +17,7 @@ RSpec.describe 'Eight nodes at a time of a puppetserver with an estate in slapd'
 
   # The server has the code of this checkout: the specs of puppetserver install the gem.
   before(:context) do
-    library = Dir[File.expand_path('../../{lib,gems/*/lib}', __dir__)]
+    library = Dir[File.expand_path('../../../../{lib,gems/*/lib}', __dir__)]
     @server = PuppetServer.new(max_active_instances: 2, compile_mode: 'off', profiler: { enabled: false },
                                ruby_load_path: ['/usr/lib/puppetserver/ruby/vendor_ruby', *library])
   end

@@ -2,7 +2,7 @@
 
 require 'simpkv/access/foreign_entries'
 require_relative '../support/access_directory'
-require_relative '../support/foreign_ldif'
+require_relative '../../../../spec/support/foreign_ldif'
 
 # A writer of one folder attacks with a bare LDAP client. The features of servers turn the right to add an entry into
 # other rights: a class of service shows a foreign value, an account can bind.

@@ -39,7 +39,7 @@ class EstateLoad
   # frozen strings. A class name in a literal of the next template kept all of the former table alive.
   MEMORY = <<~ERB
     <% require "java"
-       require "#{File.expand_path('native_memory', __dir__)}"
+       require "#{File.expand_path('../../../../spec/support/native_memory', __dir__)}"
        name = javax.management.ObjectName.new("com.sun.management:type=DiagnosticCommand")
        arguments = [[].to_java(:string)].to_java(:object)
        table = java.lang.management.ManagementFactory.getPlatformMBeanServer.invoke(

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative 'stepped_store'
+require_relative '../../../../spec/support/stepped_store'
 
 # Saves of one node that take turns: each makes one call of the store, and pauses. They begin in any order.
 class SteppedSaves

@@ -29,7 +29,7 @@ class ServiceClient
 
   SECONDS = 60
   DESCRIPTION = YAML.safe_load(
-    File.read(File.expand_path('../../gems/simpkv-server/lib/simpkv/server/openapi.yaml', __dir__))
+    File.read(File.expand_path('../../lib/simpkv/server/openapi.yaml', __dir__))
   )
   SCHEMAS = JSONSchemer.openapi(DESCRIPTION)
   private_constant :SECONDS

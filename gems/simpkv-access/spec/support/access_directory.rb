@@ -2,7 +2,7 @@
 
 require 'simpkv/access/ldap_rules/aci'
 require 'simpkv/access/ldap_rules/olc_access'
-require_relative 'ldap_store'
+require_relative '../../../../spec/support/ldap_store'
 
 # A directory with users, roles and access rules. All users have the password of the server's identities.
 class AccessDirectory

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 require 'simpkv/inspection'
-require_relative 'puppetserver_helper'
+require_relative '../../../../spec/puppetserver/puppetserver_helper'
 require_relative '../support/estate_nodes'
-require_relative '../support/scratch'
+require_relative '../../../../spec/support/scratch'
 
 # Makes the store and the estate in `backend` before each example: Puppet's termini do not.
 RSpec.shared_context 'with the store of an estate' do

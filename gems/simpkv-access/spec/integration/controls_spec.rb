@@ -2,7 +2,7 @@
 
 require 'simpkv/access/ldap_rules/server_rules'
 require_relative '../support/access_directory'
-require_relative '../support/bare_ldap'
+require_relative '../../../../spec/support/bare_ldap'
 
 # What a server offers beyond plain operations, by its OID, and how each is tried. An OID that is not here fails the
 # spec: find out what it does, and add a row that tries it.

@@ -4,8 +4,8 @@ require 'etc'
 require 'fileutils'
 require 'open3'
 require 'tmpdir'
-require_relative 'ports'
-require_relative 'server_process'
+require_relative '../../../../spec/support/ports'
+require_relative '../../../../spec/support/server_process'
 
 # A PostgreSQL of Debian's packages with one database, in a temporary folder, on a free port of the loopback address.
 # It refuses to run as root, so that root runs it as the user postgres.

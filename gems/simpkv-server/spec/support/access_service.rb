@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-require_relative '../../gems/simpkv-server/spec/server/server_helper'
-require_relative 'access_site'
+require_relative '../server/server_helper'
+require_relative '../../../simpkv-access/spec/support/access_site'
 
 # A service with access control in the directory of `access_server`. The password of each user has the text of
 # {DirectoryServer::PASSWORD}.

@@ -2,9 +2,9 @@
 
 require 'simpkv/estate'
 require 'yaml'
-require_relative '../support/bolt'
-require_relative '../support/certificates'
-require_relative '../support/scratch'
+require_relative '../../../../spec/support/bolt'
+require_relative '../../../../spec/support/certificates'
+require_relative '../../../../spec/support/scratch'
 require_relative '../support/service'
 
 # Bolt takes a service for a PuppetDB. The target named localhost needs no connection.
