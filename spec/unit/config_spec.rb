@@ -2,6 +2,7 @@
 
 require 'English'
 require 'simpkv/config/validation'
+require_relative '../support/absent_options'
 require_relative '../support/another_ruby'
 
 RSpec.describe Simpkv::Config do
@@ -47,43 +48,20 @@ RSpec.describe Simpkv::Config do
     end
   end
 
-  # A forgotten value used to leave documents unencrypted, connections without TLS, and operations without a log.
   describe 'with an option without a value' do
     ldap = { 'type' => 'ldap', 'id' => 'x', 'ldap_uri' => 'ldap://x' }
     audit = { 'type' => 'file', 'id' => 'x', 'audit' => { 'to' => '/a' } }
-    dns = { 'users_dn' => 'ou=u', 'roles_dn' => 'ou=r' }
-    section = ->(name, options) { Simpkv::Config::Sections.demand(name).convert(options) }
-    readers = {
-      'CALL' => [%w[sensitive noop_writes strict_options],
+    { 'CALL' => [%w[sensitive noop_writes strict_options], [],
                  ->(absent) { Simpkv::Config.flag(absent, absent.keys.first) }],
-      'BACKEND' => [%w[audit encryption_keys encrypted_only],
+      'BACKEND' => [%w[audit encryption_keys encrypted_only], %w[type id],
                     ->(absent) { Simpkv::Config.typed(ldap.merge(absent), 'b') }],
-      'LDAP' => [%w[enable_tls], ->(absent) { Simpkv::Config.typed(ldap.merge(absent), 'b') }],
-      'AUDIT' => [%w[reads required],
+      'LDAP' => [%w[enable_tls], [], ->(absent) { Simpkv::Config.typed(ldap.merge(absent), 'b') }],
+      'AUDIT' => [%w[reads required], %w[to],
                   ->(absent) { Simpkv::Config.typed(audit.merge('audit' => audit['audit'].merge(absent)), 'b') }],
-      'LEVEL' => [%w[confine_to_keys sensitive], ->(absent) { Simpkv::Config.level(absent) }],
-      'ESTATE' => [%w[facts_blocklist secret_names unknown_nodes], ->(absent) { section['estate', absent] }],
-      'INSPECTION_RULES' => [%w[built_in default_scope],
-                             ->(absent) { section['estate', { 'inspection_rules' => absent }] }],
-      'ACCESS' => [%w[undeclared_members], ->(absent) { section['access', dns.merge(absent)] }],
-      'SERVER' => [%w[tls_crl], ->(absent) { section['server', absent] }]
-    }
-    sections = Simpkv::Config::Sections.all.transform_values { |each| each::OPTIONS }
-    tables = described_class::TYPES.merge(sections).transform_keys(&:upcase)
-    tables['INSPECTION_RULES'] = Simpkv::Config::Sections.demand('estate')::INSPECTION_RULES
-    readers.each do |table, (names, reader)|
-      options = tables[table] || described_class.const_get(table)
-
-      names.each do |name|
-        it "refuses #{name} of #{table.downcase}, which protects something" do
-          expect { reader.call(name => nil) }.to raise_error(Simpkv::ConfigError, /\A'#{name}' .* has no value: set it/)
-        end
-      end
-
-      it "takes it for absent if it protects nothing, of #{table.downcase}" do
-        required = %w[type id users_dn roles_dn to audit]
-        (options.map(&:name) - names - required).each { |name| expect { reader.call(name => nil) }.not_to raise_error }
-      end
+      'LEVEL' => [%w[confine_to_keys sensitive], [], ->(absent) { Simpkv::Config.level(absent) }] }
+      .each do |table, (protecting, required, reader)|
+      options = described_class::TYPES.transform_keys(&:upcase)[table] || described_class.const_get(table)
+      include_examples 'options without a value', table.downcase, options, protecting, required, reader
     end
   end
 

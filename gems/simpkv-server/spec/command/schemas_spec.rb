@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 require 'json_schemer'
-require_relative '../../gems/simpkv-estate/spec/command/nodes_helper'
-require_relative '../support/eyaml'
-require_relative '../support/page_commands'
-require_relative '../support/ssh_keys'
+require_relative '../../../simpkv-estate/spec/command/nodes_helper'
+require_relative '../../../../spec/support/eyaml'
+require_relative '../../../../spec/support/page_commands'
+require_relative '../../../../spec/support/ssh_keys'
 
 # What each command prints with -o json, and its schema in docs/schemas. The helper `simpkv` compares them, here and in
 # all other specs.
@@ -39,7 +39,7 @@ RSpec.describe 'docs/schemas' do
 
   it 'are compared with the output of other commands in other specs' do
     without = elsewhere.reject do |title, file|
-      found, = Dir[File.expand_path("../../{,gems/*/}spec/#{file}", __dir__)]
+      found, = Dir[File.expand_path("../../../../{,gems/*/}spec/#{file}", __dir__)]
       text = File.read(found, encoding: 'UTF-8')
       text.include?(title.split.last) && text.match?(/'-o', 'json'|data\('query'/)
     end

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-require_relative '../../gems/simpkv-access/spec/access/access_helper'
-require_relative '../support/page_commands'
-require_relative 'command_helper'
+require_relative '../access/access_helper'
+require_relative '../../../../spec/support/page_commands'
+require_relative '../../../../spec/command/command_helper'
 
 # Runs the commands of docs/backup.md: saves a store, loses it, and restores it.
 RSpec.describe 'docs/backup.md' do

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-require_relative '../../gems/simpkv-estate/spec/estate/exports_helper'
-require_relative '../support/command'
-require_relative '../support/ldap_store'
-require_relative '../support/page'
-require_relative '../support/suppliers'
+require_relative '../estate/exports_helper'
+require_relative '../../../../spec/support/command'
+require_relative '../../../../spec/support/ldap_store'
+require_relative '../../../../spec/support/page'
+require_relative '../../../../spec/support/suppliers'
 
 # Each server takes the writes of one compiler, and sends them to the other.
 %w[plain hex].each do |layout|

@@ -5,8 +5,8 @@ require 'simpkv/bounded_http'
 require 'simpkv/cli'
 require 'simpkv/cli/puppetdb/puppetdb'
 require 'simpkv/termini/remote_query'
-require_relative '../support/scratch'
-require_relative '../support/trickling_server'
+require_relative '../../../../spec/support/scratch'
+require_relative '../../../../spec/support/trickling_server'
 
 RSpec.describe Simpkv::BoundedHTTP do
   # Every byte begins Net::HTTP's limit of time anew.

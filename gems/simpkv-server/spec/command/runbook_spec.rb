@@ -2,8 +2,8 @@
 
 require 'shellwords'
 require 'simpkv/cli/commands'
-require_relative '../../rakelib/runbook'
-require_relative '../support/messages_of_the_code'
+require_relative '../../../../rakelib/runbook'
+require_relative '../../../../spec/support/messages_of_the_code'
 
 # `rake docs:check` and an example below compare docs/runbook.md with its sources.
 RSpec.describe 'docs/runbook.md' do

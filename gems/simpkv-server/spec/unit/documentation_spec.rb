@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-require_relative '../../rakelib/documentation'
-require_relative '../support/messages_of_the_code'
+require_relative '../../../../rakelib/documentation'
+require_relative '../../../../spec/support/messages_of_the_code'
 
 RSpec.describe 'The documentation' do
   root = Documentation::ROOT

@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
-require_relative '../puppet_helper'
-require_relative '../support/another_ruby'
+require_relative '../../../../spec/puppet_helper'
+require_relative '../../../../spec/support/another_ruby'
 %w[adapter config/site_check resources resources/access_catalog termini/node_query termini/estate_query].each do |name|
   require "simpkv/#{name}"
 end
 
 # The gem is process-wide, and supports modules that are older than itself (docs/adr/0058). This is what a module uses.
 RSpec.describe "What the module's code uses of the gem" do
-  root = File.expand_path('../../lib', __dir__)
+  root = File.expand_path('../../../../lib', __dir__)
 
   let(:used) do
     files = Dir[File.join(root, '{puppet/{functions,type,provider,feature},puppet_x}/**/*.rb')]

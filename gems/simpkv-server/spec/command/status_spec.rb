@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 require 'simpkv/status'
-require_relative '../support/eventually'
-require_relative '../support/page'
-require_relative '../support/replica'
-require_relative '../../gems/simpkv-estate/spec/command/nodes_helper'
+require_relative '../../../../spec/support/eventually'
+require_relative '../../../../spec/support/page'
+require_relative '../../../../spec/support/replica'
+require_relative '../../../simpkv-estate/spec/command/nodes_helper'
 
 RSpec.describe 'simpkv status' do
   include_context 'with nodes'
