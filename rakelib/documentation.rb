@@ -9,16 +9,18 @@ require_relative 'gem_list'
 
 # Writes the generated pages: docs/configuration.md and docs/simpkv.yaml.5 from the definitions of the options,
 # docs/simpkv.1 from the commands, REFERENCE.md from the docstrings of the functions, docs/runbook.md from what the code
-# can report, the last table of docs/security.md from the planted defects, docs/adr/README.md from the titles of the
-# records, lib/simpkv/gems.txt from the gems.
+# can report, the last table of docs/security.md from the planted defects, the pages README.md of docs/adr from the
+# titles of the records, lib/simpkv/gems.txt from the gems.
 module Documentation
   ROOT = File.expand_path('..', __dir__)
 
   # The pages, and the methods that make them.
   PAGES = { 'docs/simpkv.1' => :manual, 'docs/simpkv.yaml.5' => :configuration_manual,
             'docs/configuration.md' => :configuration, 'docs/runbook.md' => :runbook,
-            'docs/security.md' => :security, 'docs/adr/README.md' => :decisions, 'lib/simpkv/gems.txt' => :gems,
-            'REFERENCE.md' => :reference }.freeze
+            'docs/security.md' => :security, 'lib/simpkv/gems.txt' => :gems, 'REFERENCE.md' => :reference }
+          .merge(['', *Dir['gems/*/', base: ROOT].sort].to_h do |gem|
+            ["#{gem}docs/adr/README.md", [:decisions, "#{gem}docs/adr"]]
+          end).freeze
 
   # The tables of docs/configuration.md.
   module Tables
@@ -92,9 +94,10 @@ module Documentation
     page.sub(/^\| promise \|.*\z/m) { "#{Tables.table(['promise', 'planted defect', 'test that fails'], rows)}\n" }
   end
 
-  # @return [String] docs/adr/README.md, a line for each record
-  def self.decisions
-    lines = Dir[File.join(ROOT, 'docs/adr/[0-9]*.md')].sort.map do |file|
+  # @param folder [String] of records
+  # @return [String] its README.md, a line for each record
+  def self.decisions(folder)
+    lines = Dir[File.join(ROOT, folder, '[0-9]*.md')].sort.map do |file|
       title, status = File.readlines(file, encoding: 'UTF-8', chomp: true).reject(&:empty?).first(2)
       number, text = title.match(/\A# (\d+)\. (.*)/).captures
       superseded = " (#{status[/superseded by [^.,]*\.md\)/i].downcase})" if status.start_with?('Superseded')
