@@ -138,7 +138,8 @@ class Changed
 
     folder = @ruby.folder(test)
     @lines ||= Hash.new { |lines, path| lines[path] = File.foreach(path).count }
-    SECONDS.fetch(folder, 60) * @lines[test] / Dir["{,gems/*/}spec/#{folder}/*_spec.rb"].sum { |path| @lines[path] }.to_f
+    lines = Dir["{,gems/*/}spec/#{folder}/*_spec.rb"].sum { |path| @lines[path] }
+    SECONDS.fetch(folder, 60) * @lines[test] / lines.to_f
   end
 end
 

@@ -99,8 +99,10 @@ class ChangedRuby
     own = words(file.sub(/\.\w+\z/, ''))
     return {} if own.empty?
 
-    @specs.select { |spec| words(spec.sub(/_spec\.rb\z/, '').sub(%r{(?:\Agems/[\w-]+/)?spec/(?:unit/)?}, '')).first(own.length) == own }
-          .to_h { |spec| [spec, 0.0] }
+    found = @specs.select do |spec|
+      words(spec.sub(/_spec\.rb\z/, '').sub(%r{(?:\Agems/[\w-]+/)?spec/(?:unit/)?}, '')).first(own.length) == own
+    end
+    found.to_h { |spec| [spec, 0.0] }
   end
 
   # @return [Hash{String => Float}] the specs that use a file: those that name its constants or require it; a little

@@ -52,7 +52,9 @@ class House
 
     @told << room
     patterns = [*SPECS[room], "#{room}/**", "unit/#{room}_*"]
-    files = patterns.flat_map { |pattern| Dir[File.join(@root, '{,gems/*/}spec', "#{pattern.chomp('/**')}{/**/*,}.rb")] }
+    files = patterns.flat_map do |pattern|
+      Dir[File.join(@root, '{,gems/*/}spec', "#{pattern.chomp('/**')}{/**/*,}.rb")]
+    end
     count(files.uniq).first
   end
 end

@@ -14,7 +14,8 @@ require_relative 'site/page'
 # docs/, all that they link to, and a search.
 class Site
   ROOT = Pathname(File.expand_path('..', __dir__))
-  PAGES = %w[README.md REFERENCE.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs/**/*.md gems/*/{README,docs/**/*}.md].freeze
+  PAGES = %w[README.md REFERENCE.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs/**/*.md
+             gems/*/{README,docs/**/*}.md].freeze
   TEMPLATES = %w[page folder search].to_h { |name| [name, "rakelib/site/#{name}.html.erb"] }.freeze
   CONTENTS = 'docs/README.md'
   CONSOLE = 'gems/simpkv-server/lib/simpkv/server/console/assets'

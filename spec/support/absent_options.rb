@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# A forgotten value used to leave documents unencrypted, connections without TLS, and operations without a log. Takes the
-# name of a table, its options, those that protect something, those that are required, and what reads a Hash of them.
+# A forgotten value used to leave documents unencrypted, connections without TLS, and operations without a log. They
+# take the name of a table, its options, those that protect something, those that are required, and what reads them.
 RSpec.shared_examples 'options without a value' do |table, options, protecting, required, reader|
   protecting.each do |name|
     it "refuses #{name} of #{table}, which protects something" do
