@@ -44,7 +44,7 @@ module Advisories
 
     def oldest
       specification = Gem::Specification.load(File.join(ROOT, 'gems/simpkv-server/simpkv-server.gemspec'))
-      others = specification.runtime_dependencies.reject { |gem| gem.name == 'simpkv' }
+      others = specification.runtime_dependencies.reject { |gem| gem.name.start_with?('simpkv') }
       others.to_h { |gem| [gem.name, floor(gem.requirement).to_s] }
     end
 
