@@ -6,18 +6,20 @@ require 'simpkv'
 require 'simpkv/config/site_file'
 require_relative 'configuration_manual'
 require_relative 'gem_list'
+require_relative 'house'
 
 # Writes the generated pages: docs/configuration.md and docs/simpkv.yaml.5 from the definitions of the options,
 # docs/simpkv.1 from the commands, REFERENCE.md from the docstrings of the functions, docs/runbook.md from what the code
-# can report, the last table of docs/security.md from the planted defects, the pages README.md of docs/adr from the
-# titles of the records, lib/simpkv/gems.txt from the gems.
+# can report, the last table of docs/security.md from the planted defects, that of CONTRIBUTING.md from the rooms, the
+# pages README.md of docs/adr from the titles of the records, lib/simpkv/gems.txt from the gems.
 module Documentation
   ROOT = File.expand_path('..', __dir__)
 
   # The pages, and the methods that make them.
   PAGES = { 'docs/simpkv.1' => :manual, 'docs/simpkv.yaml.5' => :configuration_manual,
             'docs/configuration.md' => :configuration, 'docs/runbook.md' => :runbook,
-            'docs/security.md' => :security, 'lib/simpkv/gems.txt' => :gems, 'REFERENCE.md' => :reference }
+            'docs/security.md' => :security, 'CONTRIBUTING.md' => :contributing,
+            'lib/simpkv/gems.txt' => :gems, 'REFERENCE.md' => :reference }
           .merge(['', *Dir['gems/*/', base: ROOT].sort].to_h do |gem|
             ["#{gem}docs/adr/README.md", [:decisions, "#{gem}docs/adr"]]
           end).freeze
@@ -92,6 +94,12 @@ module Documentation
       [plant['promise'], plant['because'], plant['test'].split.map { |test| Tables.code(test) }.join(', ')]
     end
     page.sub(/^\| promise \|.*\z/m) { "#{Tables.table(['promise', 'planted defect', 'test that fails'], rows)}\n" }
+  end
+
+  # @return [String] CONTRIBUTING.md, with the table of the rooms
+  def self.contributing
+    page = File.read(File.join(ROOT, 'CONTRIBUTING.md'), encoding: 'UTF-8')
+    page.sub(/^\| gem \| room .*?\n(?=\n)/m) { "#{House.new(ROOT).table(hundreds: true)}\n" }
   end
 
   # @param folder [String] of records

@@ -17,17 +17,20 @@ class House
     @rooms = Rooms.new(root)
   end
 
+  # @param hundreds [Boolean] whether lines are rounded up to hundreds, so that the table seldom changes
   # @return [String] a table in Markdown
-  def table
+  def table(hundreds: false)
     rows = @rooms.by_gem.flat_map { |gem, rooms| rooms.map { |room, files| row(gem, room, files) } }
-    [HEAD, HEAD.map { '---' }, *rows, core].map { |cells| "| #{cells.join(' | ')} |" }.join("\n")
+    rows = [core, *rows]
+    rows.each { |row| row[3, 3] = row[3, 3].map { |lines| (lines / 100.0).ceil * 100 } } if hundreds
+    [HEAD, HEAD.map { '---' }, *rows].map { |cells| "| #{cells.join(' | ')} |" }.join("\n")
   end
 
   private
 
   def row(gem, room, files)
     code, comments = count(files.map { |file| File.join(@root, @rooms.path(file)) })
-    [gem, room, files.length, code, comments, tests(room), @rooms.rooms_used_by(files).join(', ')]
+    [gem, room, files.length, code, comments, tests(gem, room), @rooms.rooms_used_by(files).join(', ')]
   end
 
   # @return [Array] the row of the core in C
@@ -45,16 +48,11 @@ class House
     [lines.length - comments, comments]
   end
 
-  # @return [Integer, nil] lines of specs, at the first gem with a part of the room
-  def tests(room)
-    @told ||= ['.']
-    return if @told.include?(room)
-
-    @told << room
-    patterns = [*SPECS[room], "#{room}/**", "unit/#{room}_*"]
-    files = patterns.flat_map do |pattern|
-      Dir[File.join(@root, '{,gems/*/}spec', "#{pattern.chomp('/**')}{/**/*,}.rb")]
-    end
+  # @return [Integer] lines of the specs of a room in a gem
+  def tests(gem, room)
+    folder = File.join(@root, *(['gems', gem] unless gem == 'simpkv'), 'spec')
+    patterns = room == '.' ? [] : [*SPECS[room], "#{room}/**", "unit/#{room}_*"]
+    files = patterns.flat_map { |pattern| Dir[File.join(folder, "#{pattern.chomp('/**')}{/**/*,}.rb")] }
     count(files.uniq).first
   end
 end
