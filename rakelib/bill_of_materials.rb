@@ -25,7 +25,8 @@ class BillOfMaterials
   LICENSES = {
     'erubi' => 'MIT', 'parslet' => 'MIT', 'puma' => 'BSD-3-Clause', 'rack' => 'MIT', 'roda' => 'MIT',
     'ruby-progressbar' => 'MIT', 'simpkv' => 'Apache-2.0', 'simpkv-access' => 'Apache-2.0',
-    'simpkv-estate' => 'Apache-2.0', 'sqlite3' => 'BSD-3-Clause', 'tilt' => 'MIT', 'puppetlabs-sshkeys_core' => 'Apache-2.0'
+    'simpkv-estate' => 'Apache-2.0', 'sqlite3' => 'BSD-3-Clause', 'tilt' => 'MIT',
+    'puppetlabs-sshkeys_core' => 'Apache-2.0'
   }.freeze
 
   # The name of the bill of a package.

@@ -20,9 +20,8 @@ class House
   # @param hundreds [Boolean] whether lines are rounded up to hundreds, so that the table seldom changes
   # @return [String] a table in Markdown
   def table(hundreds: false)
-    rows = @rooms.by_gem.flat_map { |gem, rooms| rooms.map { |room, files| row(gem, room, files) } }
-    rows = [core, *rows]
-    rows.each { |row| row[3, 3] = row[3, 3].map { |lines| (lines / 100.0).ceil * 100 } } if hundreds
+    rows = [core, *@rooms.by_gem.flat_map { |gem, rooms| rooms.map { |room, files| row(gem, room, files) } }]
+    rows.each { |row| row[3, 3] = row[3, 3].map { |lines| lines.fdiv(100).ceil * 100 } } if hundreds
     [HEAD, HEAD.map { '---' }, *rows].map { |cells| "| #{cells.join(' | ')} |" }.join("\n")
   end
 

@@ -2,8 +2,8 @@
 
 require_relative '../support/fresh_machine'
 
-# Runs the commands of CONTRIBUTING.md and of docs/maintainers in their order on a machine that has nothing but git: examples are only loaded,
-# and tasks that build packages, or take pictures, are only found.
+# Runs the commands of CONTRIBUTING.md and docs/maintainers in their order on a machine that has nothing but git:
+# examples are only loaded, and tasks that build packages, or take pictures, are only found.
 RSpec.describe 'On a fresh machine, the commands of CONTRIBUTING.md', :long do
   files = ['CONTRIBUTING.md', *Dir['docs/maintainers/*.md', base: FreshMachine::ROOT].sort]
   page = files.map { |file| File.read(File.join(FreshMachine::ROOT, file)) }.join

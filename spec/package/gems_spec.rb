@@ -27,7 +27,8 @@ RSpec.describe 'The gems that rake package builds' do
   it 'install into MRI without a registry by the command in docs/install.md (a pattern matched both gems)' do
     @folder = Packages.installed_in_mri
     expect(Dir.children(File.join(@folder, 'gems')))
-      .to contain_exactly(File.basename(Packages.progressbar, '.gem'), "simpkv-#{version}")
+      .to contain_exactly(File.basename(Packages.progressbar, '.gem'),
+                          *%w[simpkv simpkv-estate simpkv-access].map { |name| "#{name}-#{version}" })
     expect(Packages.run('ruby', '-e', script(activate))).to include("#{version} cext #{version} ruby")
   end
 

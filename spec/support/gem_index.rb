@@ -48,7 +48,7 @@ class GemIndex
 
   # @return [Hash{String => String}] the answers about a gem, by path
   def answers(spec, gem)
-    version = [spec.version, *(spec.platform unless spec.platform == 'ruby')].join('-')
+    version = [spec.version, spec.platform].join('-').delete_suffix('-ruby')
     needs = spec.runtime_dependencies.map { |needed| "#{needed.name}:#{needed.requirement.as_list.join('&')}" }
     { "/info/#{spec.name}" => "---\n#{version} #{needs.join(',')}|checksum:#{Digest::SHA256.hexdigest(gem)}\n",
       "/gems/#{spec.file_name}" => gem,

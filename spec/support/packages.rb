@@ -116,7 +116,7 @@ module Packages
   def self.install_without_registry(command, home)
     Dir.mktmpdir('simpkv-copied') do |copied|
       FileUtils.mkdir(File.join(copied, 'pkg'))
-      FileUtils.cp(GEMS.values.map { |name| file(name) }, File.join(copied, 'pkg'))
+      FileUtils.cp([*GEMS.values, *OTHERS].map { |name| file(name) }, File.join(copied, 'pkg'))
       FileUtils.cp(progressbar, copied)
       record = { 'RUBYOPT' => "-r#{ROOT}/spec/support/loaded_features", 'LOADED_FEATURES' => "#{home}.features" }
       File.write(gemrc = File.join(copied, 'gemrc'), "gem: --no-document\n:sources: ['http://127.0.0.1:9/']\n")
