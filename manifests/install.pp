@@ -31,7 +31,7 @@ class simpkv::install {
 
       $sources = [$simpkv::gem_source, $simpkv::puppetserver_gem_source]
       $lacking = $simpkv::gems.filter |$name, $source| { $source =~ Undef }
-      if $sources.any |$source| { $source =~ /\.gem\z/ } and !empty($lacking) {
+      if $sources.any |$source| { $source =~ Pattern[/\.gem\z/] } and !empty($lacking) {
         fail("simpkv: the gem comes from a file, so name the files of ${lacking.keys.join(' and ')} in 'gems', or leave \
 them out there")
       }

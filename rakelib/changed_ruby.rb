@@ -94,7 +94,7 @@ class ChangedRuby
     found.reduce { |all, some| all.merge(some) { |_, *two| two.min } }
   end
 
-  # spec/unit/estate_facts_spec.rb and spec/estate/facts_spec.rb are named after lib/simpkv/estate/facts.rb of its gem.
+  # gems/simpkv-estate/spec/unit/estate_facts_spec.rb and gems/simpkv-estate/spec/estate/facts_spec.rb are named after lib/simpkv/estate/facts.rb of its gem.
   def named(file)
     own = words(file.sub(/\.\w+\z/, ''))
     return {} if own.empty?
@@ -207,7 +207,7 @@ class ChangedRuby
 
   def words(path)
     @words ||= {}
-    @words[path] ||= path.downcase.split(%r{[/_.-]}).map { |word| word.delete_suffix('s') }
+    @words[path] ||= path.downcase.sub(%r{\Agems/[\w-]+/}, '').split(%r{[/_.-]}).map { |word| word.delete_suffix('s') }
                          .map { |word| WORDS.fetch(word, word) }.uniq - COMMON
   end
 

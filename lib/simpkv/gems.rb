@@ -40,8 +40,8 @@ module Simpkv
       # @return [Module, nil] the constant that it defines; nil if no gem that is there has such a file
       # @raise [MissingError] a gem has another version
       def find(kind, name)
-        file = file(OWN, kind, name) || folders.lazy.map { |folder| file(folder, kind, name) }.find(&:itself)
-        load(file, "#{kind}/#{name}") if file
+        place = [OWN, *others.values].find { |folder| file?(folder, kind, name) } || folder(listed(kind, name))
+        load(File.join(place, 'simpkv', kind, "#{name}.rb"), "#{kind}/#{name}") if place
       end
 
       # @param kind [String]
@@ -57,7 +57,8 @@ module Simpkv
       # @return [Array<String>] the names of all that is there
       # @raise [MissingError] a gem has another version
       def names(kind)
-        [OWN, *folders].flat_map { |folder| names_in(folder, kind) }.uniq.sort
+        list.each { |gem, other, _| folder(gem) if other == kind }
+        [OWN, *others.values].flat_map { |folder| names_in(folder, kind) }.uniq.sort
       end
 
       # @param kind [String]
@@ -78,8 +79,8 @@ module Simpkv
       # @param name [String]
       # @return [String, nil] the gem that has it and is not there
       def owner(kind, name)
-        gem, = list.find { |gem, *thing| thing == [kind, name] && !others.key?(gem) }
-        gem
+        gem = listed(kind, name)
+        gem unless folder(gem)
       end
 
       # @param what [String] what needs the gem
@@ -97,11 +98,25 @@ module Simpkv
         @others ||= {}
       end
 
-      # @return [Array<String>] the folders of the other gems
-      def folders
-        list.map(&:first).uniq.each { |name| activate(name) } unless @activated
-        @activated = true
-        others.values
+      # @return [String, nil] the gem that adds a thing, there or not
+      def listed(kind, name)
+        list.find { |_, *thing| thing == [kind, name] }&.first
+      end
+
+      # Only a gem that adds something of the kind is looked for: that of the service would bring its own gems into the
+      # process of a compiler.
+      #
+      # @return [String, nil] the folder of a gem; nil if it is not there
+      def folder(gem)
+        return if gem.nil?
+
+        activate(gem) unless tried.include?(gem)
+        tried << gem
+        others[gem]
+      end
+
+      def tried
+        @tried ||= []
       end
 
       # The load path has the gem, or RubyGems adds it.
@@ -134,9 +149,8 @@ module Simpkv
         Dir[File.join(folder, 'simpkv', kind, '*.rb')].map { |file| File.basename(file, '.rb') }
       end
 
-      def file(folder, kind, name)
-        path = File.join(folder, 'simpkv', kind, "#{name}.rb")
-        path if File.file?(path)
+      def file?(folder, kind, name)
+        File.file?(File.join(folder, 'simpkv', kind, "#{name}.rb"))
       end
 
       def load(file, path)

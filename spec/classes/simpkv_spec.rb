@@ -40,7 +40,7 @@ Systems.all.each do |system, facts|
     end
 
     context 'with a registry' do
-      let(:params) { { gem_source: 'https://gems.example.org', gems: { 'simpkv-estate' => nil } } }
+      let(:params) { { gem_source: 'https://gems.example.org', gems: { 'simpkv-estate' => :undef } } }
 
       it "takes all gems from there, and only those that are named, on #{system}" do
         is_expected.to contain_package('simpkv-estate').with_source('https://gems.example.org')
