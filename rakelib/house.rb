@@ -21,11 +21,16 @@ class House
   # @return [String] a table in Markdown
   def table(hundreds: false)
     rows = [core, *@rooms.by_gem.flat_map { |gem, rooms| rooms.map { |room, files| row(gem, room, files) } }]
-    rows.each { |row| row[3, 3] = row[3, 3].map { |lines| lines.fdiv(100).ceil * 100 } } if hundreds
+    rows = rows.map { |row| rounded(row) } if hundreds
     [HEAD, HEAD.map { '---' }, *rows].map { |cells| "| #{cells.join(' | ')} |" }.join("\n")
   end
 
   private
+
+  # Rounds the three numbers of lines.
+  def rounded(row)
+    row.each_with_index.map { |cell, index| (3..5).cover?(index) ? cell.fdiv(100).ceil * 100 : cell }
+  end
 
   def row(gem, room, files)
     code, comments = count(files.map { |file| File.join(@root, @rooms.path(file)) })

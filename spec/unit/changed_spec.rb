@@ -26,7 +26,8 @@ RSpec.describe 'bin/test changed', :once do
 
   it 'runs a spec that has changed, and those that use a helper that has changed (it ran none of these)' do
     expect(changed['spec/unit/dn_spec.rb'].specs).to eq(%w[spec/unit/dn_spec.rb])
-    expect(changed['spec/support/foreign_ldif.rb'].specs).to include('gems/simpkv-access/spec/integration/foreign_entries_spec.rb')
+    expect(changed['spec/support/foreign_ldif.rb'].specs)
+      .to include('gems/simpkv-access/spec/integration/foreign_entries_spec.rb')
   end
 
   it 'runs the C tests that include the header of a source, and the specs of the binding that calls it' do
