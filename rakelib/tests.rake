@@ -158,10 +158,14 @@ end
 stage :puppet7, "Debian's Puppet 7, on MRI with FFI" do |stage|
   variables, *command = Rubies.rspec(:ffi)
   stage.sh(Rubies::DEBIAN_PUPPET, 'bundle', 'install', '--quiet')
-  stage.sh(variables.merge(Rubies::DEBIAN_PUPPET), *command, *folders('functions'))
   types = %w[authorized_keys expiry keys purging simpkv_folder simpkv_key].map { |name| "spec/types/#{name}_spec.rb" }
   stage.sh(variables.merge(Rubies::DEBIAN_PUPPET), *command, '--tag', '~thorough', '--tag', '~ds389',
-           *types, 'gems/simpkv-access/spec/types/access_spec.rb')
+           'spec/functions/platform_spec.rb', *types, 'gems/simpkv-access/spec/types/access_spec.rb')
+end
+stage :puppet7_functions, "the Puppet functions on Debian's Puppet 7, on MRI with FFI" do |stage|
+  variables, *command = Rubies.rspec(:ffi)
+  stage.sh(Rubies::DEBIAN_PUPPET, 'bundle', 'install', '--quiet')
+  stage.sh(variables.merge(Rubies::DEBIAN_PUPPET), *command, *folders('functions'))
 end
 
 # The stage puppetserver has agents with an estate on this Puppet.
@@ -220,12 +224,9 @@ end
   chaos: 'ASan and UBSan, also with each allocation failing in turn' }.each do |build, tool|
   stage(build, "the C tests with #{tool}") { |stage| stage.sh(*core(build.to_s)) }
 end
+stage(:core_alone, 'the C tests that sanitizers leave out') { |stage| stage.sh(*core('test-alone')) }
 
-# Both targets have one build.
-stage(:valgrind, 'the C tests with valgrind, and those that sanitizers leave out') do |stage|
-  stage.sh(*core('valgrind'))
-  stage.sh(*core('test-alone'))
-end
+stage(:valgrind, 'the C tests with valgrind') { |stage| stage.sh(*core('valgrind')) }
 
 # Turns off three checks: Ruby jumps over stack frames, has signal stacks of its own, and does not free memory at exit.
 stage :ruby_sanitizers, 'the extension with ASan and UBSan' do |stage|
@@ -290,11 +291,10 @@ stage :style, 'linters, formatters, layers, pages that are out of date, and link
 end
 
 # rake takes stages from both ends: those that take longest are there, and short ones in the middle, which ends last.
-# chaos runs all that asan and core run, but for the tests that valgrind runs. The conformance suite stands for all
-# specs of functions on JRuby; the stage puppet7 runs them with FFI on MRI. The stage puppetserver has the estate and
-# the directory on Debian's JRuby.
+# chaos and core_alone run all that asan and core run. The conformance suite stands for all specs of functions on JRuby,
+# with Debian's Puppet 7. The stage puppetserver has the estate and the directory on Debian's JRuby.
 ALL = %w[
-  cext_servers puppetserver packages analysis cext_unit jruby93_unit estate valgrind puppet7 bench server chaos
+  cext_servers puppetserver packages analysis cext_unit jruby93_unit estate core_alone puppet7 bench server chaos
   distribution encrypted_conformance puppetdb tsan ruby_sanitizers faults availability jruby93_conformance ffi_unit
   ds389_conformance fuzz style query ffi_servers newest_json tools puppet8 jruby94_unit
   cext_functions fresh_demo

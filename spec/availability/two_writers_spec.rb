@@ -21,7 +21,7 @@ end
 
 # What docs/high-availability.md says about two servers that take writes, and about writes that only one server has.
 Pairs.each do |name, kind, tags|
-  RSpec.describe "A pair of #{name}", **tags do
+  RSpec.describe "A pair of #{name}", **tags, long: kind != MirrorMode do
     include Processes
 
     include_context 'with a pair', kind

@@ -84,15 +84,17 @@ RSpec.describe 'simpkv::support::native', type: :puppet_function do
   end
 
   it 'advises to update the module or to install an older gem, if the gem is too new' do
-    stub_const('Simpkv::OLDEST_API', 5)
-    stub_const('Simpkv::API', 6)
+    api = Simpkv::API
+    stub_const('Simpkv::OLDEST_API', api + 1)
+    stub_const('Simpkv::API', api + 2)
+    interfaces = "interfaces #{api + 1} to #{api + 2}, the module needs #{api}"
     is_expected.to run.with_params.and_raise_error(
-      LoadError, /too new for this module\. Update the module.*interfaces 5 to 6, the module needs 4\. .*gem install/
+      LoadError, /too new for this module\. Update the module.*#{interfaces}\. .*gem install/
     )
   end
 
   it 'accepts a newer gem that still supports the module' do
-    stub_const('Simpkv::API', 5)
+    stub_const('Simpkv::API', Simpkv::API + 1)
     is_expected.to run.with_params
   end
 end

@@ -76,8 +76,8 @@ class PuppetServer
   #
   # @param files [Array<String>] of the gems
   # @param variables [Hash{String => String}] further ones of the command
-  def install_gems(files, variables = {})
-    command, = Page.new('puppetserver.md').blocks('How to upgrade', 'sh')
+  # @param command [String] another one
+  def install_gems(files, variables = {}, command = Page.new('puppetserver.md').blocks('How to upgrade', 'sh').first)
     GemIndex.serve(*files) { |uri| operate(command, uri, variables) }
     called = File.read(path('operator', 'called'))
     raise "systemctl was called with #{called}" unless called == "restart puppetserver\n"

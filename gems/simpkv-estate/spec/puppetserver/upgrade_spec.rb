@@ -1,0 +1,62 @@
+# frozen_string_literal: true
+
+require 'rubygems/package'
+require_relative '../../../../spec/puppetserver/puppetserver_helper'
+require 'simpkv/estate'
+
+# The gem simpkv once had all that the gems above it have now.
+RSpec.describe 'The upgrade of a puppetserver that has one gem', :long do
+  # @return [String] the file of such a gem, in an older version
+  def one_gem(folder)
+    sources = Packages.unpack(folder)
+    %w[estate access].each { |name| FileUtils.cp_r("#{Packages::ROOT}/gems/simpkv-#{name}/lib/.", "#{sources}/lib") }
+    FileUtils.rm_r("#{sources}/lib/simpkv/gems")
+    File.write("#{sources}/lib/simpkv/gems.txt", '')
+    version = "#{sources}/lib/simpkv/version.rb"
+    File.write(version, File.read(version).sub(Simpkv::VERSION, '1.0.9'))
+    spec = Gem::Package.new(Packages.file(Packages::GEMS[:java])).spec
+    spec.version = '1.0.9'
+    spec.files = Dir['**/*', base: sources].select { |file| File.file?(File.join(sources, file)) }
+    Dir.chdir(sources) do
+      Gem::DefaultUserInteraction.use_ui(Gem::SilentUI.new) { File.expand_path(Gem::Package.build(spec, true)) }
+    end
+  end
+
+  around do |example|
+    Dir.mktmpdir('upgrade') do |folder|
+      @folder = folder
+      @server = PuppetServer.new(**settings)
+      example.run
+    ensure
+      @server&.stop
+    end
+  end
+
+  let(:settings) { { multithreaded: false, max_active_instances: 1, compile_mode: 'off' } }
+  let(:backend) { { 'type' => 'file', 'id' => 'one', 'root_path' => @server.path('kept') } }
+  let(:site) { { 'backends' => { 'default' => backend } } }
+  let(:current) { [Packages::GEMS[:java], *Packages::OTHERS.first(2)].map { |name| Packages.file(name) } }
+
+  def install(files, *command)
+    quick = Packages::ENVIRONMENT.slice('CFLAGS', 'MAKEFLAGS')
+    Packages.without_commands(/ruby/) { |path| @server.install_gems(files, quick.merge('PATH' => path), *command) }
+  end
+
+  it 'keeps its nodes; without the gem of the termini, an agent fails' do
+    alone = 'puppetserver gem install simpkv && systemctl restart puppetserver'
+    install([one_gem(@folder)], alone)
+    @server.environment('production', 'notify { "compiled": }')
+    @server.estate(site)
+    @server.start
+    Simpkv::Estate.new(site).make
+    @server.agent('alpha')
+    install(current.first(1), alone)
+    @server.restart(**settings)
+    expect { @server.agent('beta') }.to raise_error(PuppetServer::Refused, /terminus/)
+    install(current)
+    @server.restart(**settings)
+    @server.agent('beta')
+    kept = Simpkv::Estate.new(site)
+    expect(%w[alpha beta].map { |node| kept.facts.find(node).dig('values', 'clientcert') }).to eq(%w[alpha beta])
+  end
+end
