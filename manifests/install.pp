@@ -29,7 +29,10 @@ class simpkv::install {
         require         => $needed.map |$name| { Package[$name] },
       }
 
-      $sources = [$simpkv::gem_source, $simpkv::puppetserver_gem_source]
+      $sources = $simpkv::puppetserver ? {
+        true    => [$simpkv::gem_source, $simpkv::puppetserver_gem_source],
+        default => [$simpkv::gem_source],
+      }
       $lacking = $simpkv::gems.filter |$name, $source| { $source =~ Undef }
       if $sources.any |$source| { $source =~ Pattern[/\.gem\z/] } and !empty($lacking) {
         fail("simpkv: the gem comes from a file, so name the files of ${lacking.keys.join(' and ')} in 'gems', or leave \
@@ -55,12 +58,19 @@ them out there")
           require  => $needed.map |$name| { Package[$name] },
         }
         $simpkv::gems.reduce('simpkv') |$before, $gem| {
+          $source = $gem[1].lest || { $simpkv::puppetserver_gem_source }
+          # Without it, RubyGems would ask a registry about the gems that a file needs.
+          $local = $source ? {
+            Pattern[/\.gem\z/] => ['--local'],
+            default            => undef,
+          }
           package { "${gem[0]} for puppetserver":
-            ensure   => $simpkv::ensure,
-            name     => $gem[0],
-            provider => 'puppetserver_gem',
-            source   => $gem[1].lest || { $simpkv::puppetserver_gem_source },
-            require  => Package["${before} for puppetserver"],
+            ensure          => $simpkv::ensure,
+            name            => $gem[0],
+            provider        => 'puppetserver_gem',
+            source          => $source,
+            install_options => $local,
+            require         => Package["${before} for puppetserver"],
           }
           $gem[0]
         }

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'monitor'
 require 'simpkv/errors'
 require 'simpkv/version'
 
@@ -17,7 +18,11 @@ module Simpkv
 
     OWN = File.expand_path('..', __dir__)
     LIST = File.join(__dir__, 'gems.txt')
-    private_constant :OWN, :LIST
+    # Several threads of a puppetserver may look for a gem; a gem that is required calls {add}.
+    LOCK = Monitor.new
+    private_constant :OWN, :LIST, :LOCK
+
+    @others = {}
 
     class << self
       # Called by `simpkv/gems/*.rb`, the file by which a gem is found.
@@ -32,7 +37,7 @@ module Simpkv
           raise MissingError, "the gem #{name} has the version #{version}, and simpkv has #{VERSION}: install " \
                               "#{name} #{VERSION}"
         end
-        others[name] = folder
+        LOCK.synchronize { @others = others.merge(name => folder) }
       end
 
       # @param kind [String] a folder below `simpkv`: `cli/commands`
@@ -50,7 +55,7 @@ module Simpkv
       # @return [Module] see {find}
       # @raise [MissingError] the gem that has it is not there
       def demand(kind, name, what)
-        find(kind, name) || raise(missing(what, owner(kind, name)))
+        find(kind, name) || raise(missing(what, owner(kind, name) || raise(NameError, "no gem has #{kind}/#{name}")))
       end
 
       # @param kind [String]
@@ -71,8 +76,7 @@ module Simpkv
       # @param kind [String]
       # @return [Array<String>] the names of all that there is in any gem, installed or not
       def known(kind)
-        @known ||= {}
-        @known[kind] ||= (names_in(OWN, kind) + list.select { |_, other, _| other == kind }.map(&:last)).sort.freeze
+        (names_in(OWN, kind) + list.select { |_, other, _| other == kind }.map(&:last)).sort
       end
 
       # @param kind [String]
@@ -94,9 +98,7 @@ module Simpkv
       private
 
       # @return [Hash{String => String}] the folders of code of the other gems that are there
-      def others
-        @others ||= {}
-      end
+      attr_reader :others
 
       # @return [String, nil] the gem that adds a thing, there or not
       def listed(kind, name)
@@ -108,15 +110,8 @@ module Simpkv
       #
       # @return [String, nil] the folder of a gem; nil if it is not there
       def folder(gem)
-        return if gem.nil?
-
-        activate(gem) unless tried.include?(gem)
-        tried << gem
+        LOCK.synchronize { activate(gem) } if gem
         others[gem]
-      end
-
-      def tried
-        @tried ||= []
       end
 
       # The load path has the gem, or RubyGems adds it.
@@ -129,8 +124,8 @@ module Simpkv
       rescue LoadError => e
         return if e.path == feature
 
-        raise MissingError, "the gem #{name} is installed, but not in the version of simpkv: install #{name} " \
-                            "#{VERSION} (#{e.message})", cause: nil
+        raise MissingError, "the gem #{name} cannot be loaded. simpkv has the version #{VERSION}, so install #{name} " \
+                            "#{VERSION}, or what it lacks: #{e.message}", cause: nil
       end
 
       # Without it, RubyGems would take the newest version.

@@ -5,7 +5,7 @@ const EXCERPT = 200;
 // They are in every text, and no search is about them.
 const COMMON = new Set('a an and are as at be by can do does for from how i in is it of on or that the this to use what when where which with you'.split(' '));
 // What comes last: the pages that say how simpkv became what it is, and the manual page that repeats docs/configuration.
-const LAST = /^(?:docs\/(?:adr\/|simpkv\.yaml)|(?:CHANGELOG|CONTRIBUTING)\.html)/;
+const LAST = /^(?:gems\/|docs\/(?:adr\/|maintainers\/|simpkv\.yaml)|(?:CHANGELOG|CONTRIBUTING)\.html)/;
 const OPTIONS = {
   boost: { page: 2, heading: 4 },
   boostDocument: id => (LAST.test(sections[id].address) ? 0.02 : 1) * (sections[id].heading === sections[id].page ? 1.5 : 1),

@@ -68,6 +68,18 @@ RSpec.describe 'The command with the gem simpkv alone' do
     end
   end
 
+  # The estate needs no section. `simpkv status` left its parts out, and said that nothing needs attention.
+  it 'tells nothing of a site whose store has documents of a gem that is missing' do
+    simpkv!('init', '--only', 'estate') if store
+    expect(alone('status')).to eq(['', missing("the folder 'globals/estate'", 'simpkv-estate'), 78])
+  end
+
+  it 'reads keys with a section of a gem that is missing, in a file of Hiera, too' do
+    simpkv!('put', 'app1/k', 'a value') if store
+    File.write(config, { 'simpkv::options' => { 'backends' => backends }, 'estate' => { 'reports' => 9 } }.to_yaml)
+    expect(alone('get', 'app1/k')).to eq(['a value', '', 0])
+  end
+
   it 'does not take the documents of an estate for keys' do
     simpkv!('init', '--only', 'estate') if store
     expect(alone('export', '-g')).to eq(['', missing("the folder 'globals/estate'", 'simpkv-estate'), 78])

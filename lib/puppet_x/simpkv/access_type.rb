@@ -101,7 +101,7 @@ Module.new do
 
   # @return [Array<Puppet::Type>] the resources before this one
   def required
-    gem? ? self.class.access(catalog).before(self) : packages
+    parts? ? self.class.access(catalog).before(self) : packages
   end
 
   private
@@ -109,12 +109,28 @@ Module.new do
   # Checks what it declares, as far as that is possible without the options. The message has the place of what is wrong,
   # and no value.
   def check_declaration
-    return unless gem?
+    return unless parts?
 
-    require 'simpkv'
-    declarations = Simpkv::Gems.demand('access', 'declarations', "the type #{self.class.name}")
+    declarations = Simpkv::Gems.find('access', 'declarations')
     problem = declarations.new({ section => { self[:name] => declared } }, true).problems.first
     raise Puppet::Error, "#{ref}: #{in_manifest(problem)}" if problem
+  end
+
+  # @return [Boolean] whether both gems are there. Without the second one, which the run may install, the resource fails
+  #   when it is evaluated
+  def parts?
+    return false unless gem?
+
+    require 'simpkv/gems'
+    return true if Simpkv::Gems.find('access', 'declarations')
+
+    Gem.clear_paths
+    !Simpkv::Gems.find('access', 'declarations').nil?
+  end
+
+  # @return [Array<String>] the names of the gems
+  def gems
+    %w[simpkv simpkv-estate simpkv-access]
   end
 
   # @param problem [String] with its place in a file

@@ -97,10 +97,15 @@ Module.new do
                          'give a value, or set preprocess_deferred to true in puppet.conf'
   end
 
-  # @return [Array<Puppet::Type>] those that install the gem. They are found by object: for a title, Puppet would load
+  # @return [Array<Puppet::Type>] those that install its gems. They are found by object: for a title, Puppet would load
   #   the type of packages, which takes seconds
   def packages
-    catalog.resources.select { |resource| resource.type == :package && resource[:name].to_s == 'simpkv' }
+    catalog.resources.select { |resource| resource.type == :package && gems.include?(resource[:name].to_s) }
+  end
+
+  # @return [Array<String>] the names of the gems that the type needs
+  def gems
+    %w[simpkv]
   end
 
   def check_others

@@ -25,6 +25,11 @@ module Simpkv
           Gems.names(KIND)
         end
 
+        # @return [Array<String>] the names of those whose gem is not installed
+        def missing
+          Gems.known(KIND) - names
+        end
+
         # @param name [String]
         # @return [String] the path of its folder
         def folder(name)

@@ -14,6 +14,7 @@ module Simpkv
     # @param types [Array<String>] the types for which there are plugins
     # @return [void]
     # @raise [ConfigError] the message names the file and the option, and shows no value
+    # @raise [Gems::MissingError] the gem of a section is not there, and all else is right
     def self.check(text, title, types)
       check_parts(SiteFile.parse(text, title), types)
     rescue ConfigError => e
@@ -25,9 +26,11 @@ module Simpkv
 
       def check_parts(site, types)
         names = Config::Sections.names & site.keys
-        sections = names.map { |name| Config::Sections.convert(site, name) }
+        there = names & Config::Sections.all.keys
+        sections = there.map { |name| Config::Sections.convert(site, name) }
         options = site.reject { |name, _| names.include?(name) }
         check_backends(options, used(sections, options), types)
+        Config::Sections.demand_of(site)
       end
 
       # @return [Array<String>] the names of the backends that sections use

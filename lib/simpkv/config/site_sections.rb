@@ -47,13 +47,18 @@ module Simpkv
         return refuse_misspelt(name, value) unless Config::Sections.names.include?(name)
 
         names = names_in(name)
-        (value.keys & names).any? ||
-          (value.any? && value.keys.all? { |member| Spelling.nearest(member, names) })
+        names.nil? || (value.keys & names).any? || all_misspelt?(value.keys, names)
       end
 
-      # @return [Array<String>] the names of the options of a section
+      def all_misspelt?(members, names)
+        members.any? && members.all? { |member| Spelling.nearest(member, names) }
+      end
+
+      # @return [Array<String>, nil] the names of the options of a section; nil if its gem is not there: then only who
+      #   reads the section finds out
       def names_in(section)
-        Config::Sections.demand(section)::OPTIONS.map(&:name)
+        found = Config::Sections.all[section]
+        found && found::OPTIONS.map(&:name)
       end
 
       def backends?(value)
@@ -63,7 +68,7 @@ module Simpkv
       # @return [false] it is a key of somebody else
       def refuse_misspelt(name, value)
         section = Spelling.nearest(name, Config::Sections.names)
-        return false unless section && value.any? && (value.keys - names_in(section)).empty?
+        return false unless section && value.any? && (value.keys - (names_in(section) || [])).empty?
 
         raise ConfigError, "'#{name}', beside '#{HIERA}', has options of the section '#{section}': correct its name"
       end

@@ -14,14 +14,16 @@ RSpec.describe "What the module's code uses of the gem" do
     files = Dir[File.join(root, '{puppet/{functions,type,provider,feature},puppet_x}/**/*.rb')]
     code = files.flat_map { |file| File.readlines(file) }.grep_v(/^\s*#/)
     names = code.flat_map { |line| line.scan(/\bSimpkv(?:::[A-Z]\w*)+(?:\.[a-z]\w*[?!]?)?/) }
-    (names + code.flat_map { |line| line.scan(/Gems\.demand\('(\w+)', '(\w+)'/).map { |all| all.join('/') } }).uniq.sort
+    asked = code.flat_map { |line| line.scan(/Gems\.(?:demand|find)\('(\w+)', '(\w+)'/).map { |all| all.join('/') } }
+    (names + asked).uniq.sort
   end
 
   it 'is this: without a name of it, increase OLDEST_API and API; with another one, API; and `wanted` of the module' do
     expect(used).to eq(%w[
                          Simpkv::API Simpkv::Access::Declarations.data Simpkv::Access::Refused Simpkv::Adapter
                          Simpkv::Adapter::EnvironmentCode.evaluate Simpkv::Adapter::EnvironmentCode.kept
-                         Simpkv::Adapter::PluginMethods Simpkv::ConfigError Simpkv::Error Simpkv::Gems.demand Simpkv::InvalidError
+                         Simpkv::Adapter::PluginMethods Simpkv::ConfigError Simpkv::Error Simpkv::Gems.demand
+                         Simpkv::Gems.find Simpkv::Gems::MissingError Simpkv::InvalidError
                          Simpkv::Native.key_check Simpkv::OLDEST_API Simpkv::Resources::Catalog Simpkv::Resources::Catalog.new
                          Simpkv::Resources::Key Simpkv::SiteCheck.check Simpkv::Store Simpkv::TooLargeError Simpkv::VERSION
                          Simpkv::Validation.check access/declarations resources/access_catalog termini/estate_query

@@ -59,7 +59,7 @@ module Simpkv
         # A part whose gem is missing would be left out, and nothing would need attention.
         def run
           check_output
-          Config::Sections.demand_of(configuration.site)
+          refuse_missing
           return prometheus if @format == 'prometheus'
 
           refuse('--to needs --format prometheus') if @to
@@ -69,6 +69,16 @@ module Simpkv
         end
 
         private
+
+        # @raise [Gems::MissingError] the site has a section, or documents in the store, of a gem that is not there
+        def refuse_missing
+          Config::Sections.demand_of(configuration.site)
+          return if Owners.missing.empty?
+
+          Owners.of(configuration, backend, backend.store(base: false))
+        rescue Simpkv::Error
+          nil # What is wrong with the store is part of the state.
+        end
 
         # The option may be abbreviated, and behind the one that is wrong.
         def nagios?(arguments)

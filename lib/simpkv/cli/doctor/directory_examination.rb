@@ -16,7 +16,8 @@ module Simpkv
       USUAL_LIMIT = { 'openldap' => 500, '389ds' => 5000 }.freeze
       # The days before the end of a certificate in which a warning is given.
       DAYS = 30
-      private_constant :USUAL_LIMIT, :DAYS
+      KIND = 'cli/doctor/directory'
+      private_constant :USUAL_LIMIT, :DAYS, :KIND
 
       # @return [void]
       def perform
@@ -200,8 +201,13 @@ module Simpkv
 
       # What the folder `cli/doctor/directory` of any gem examines.
       def look_at_more
-        Gems.all('cli/doctor/directory').each_value do |type|
+        Gems.all(KIND).each_value do |type|
           type.new(backend, findings, schema.server, @folder).perform
+        end
+        missing = Gems.known(KIND) - Gems.names(KIND)
+        missing.each do |name|
+          gem = Gems.owner(KIND, name)
+          findings.unknown('configuration', Gems.missing("the examination of #{name.tr('_', ' ')}", gem).message)
         end
       end
 

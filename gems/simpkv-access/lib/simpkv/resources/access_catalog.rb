@@ -35,11 +35,12 @@ module Simpkv
       end
 
       # @param resource [Puppet::Type]
-      # @return [Array<Puppet::Type>] the resources before it: those that install the gem, manage the options, or have
+      # @return [Array<Puppet::Type>] the resources before it: those that install the gems, manage the options, or have
       #   its password
       def before(resource)
         names = [resource.password_file, (SiteFile.find([Puppet[:confdir]]) if defined?(SiteFile))]
-        index(:package).values_at('simpkv').compact + index(:file).values_at(*names.compact).compact
+        index(:package).values_at('simpkv', 'simpkv-estate', 'simpkv-access').compact +
+          index(:file).values_at(*names.compact).compact
       rescue ConfigError
         []
       end

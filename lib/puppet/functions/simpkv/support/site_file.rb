@@ -47,7 +47,7 @@ Puppet::Functions.create_function(:'simpkv::support::site_file', Puppet::Functio
 
     types = internal_call_function(scope, 'simpkv::support::load', []).backends
     Simpkv::SiteCheck.check(text, 'simpkv.yaml', types)
-  rescue LoadError => e
+  rescue LoadError, Simpkv::Gems::MissingError => e
     # The class may be about to install the gem that mends this.
     Puppet.warning("simpkv.yaml: the options are not checked: #{e.message}")
   end
