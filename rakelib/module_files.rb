@@ -8,7 +8,7 @@ module ModuleFiles
   CODE = ['metadata.json', 'hiera.yaml', '{data,examples,files,manifests,plans,tasks,templates,types}/**/*',
           'lib/{puppet/{functions,type,provider,feature},puppet_x}/**/*'].freeze
   PAGES = ['LICENSE', '{README,REFERENCE,CHANGELOG,CONTRIBUTING}.md', 'docs/**/*.{json,md,png,svg,1,5}',
-           'schema/**/*'].freeze
+           'gems/*/{README.md,docs/**/*.md}', 'schema/**/*'].freeze
 
   # @return [Array<String>] the names of the files, and of folders, below the current folder
   def self.all

@@ -46,7 +46,7 @@ RSpec.describe 'The module that rake package builds' do
     expect(owners.uniq).to eq(['0/0'])
     top = names.map { |name| name.delete_prefix("simp-simpkv-#{Simpkv::VERSION}/")[%r{\A[^/]*/?}] }.uniq
     expect(top).to contain_exactly('', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'REFERENCE.md',
-                                   'data/', 'docs/', 'examples/', 'files/', 'hiera.yaml', 'lib/', 'manifests/',
+                                   'data/', 'docs/', 'examples/', 'files/', 'gems/', 'hiera.yaml', 'lib/', 'manifests/',
                                    'metadata.json', 'plans/', 'schema/', 'tasks/', 'templates/', 'types/')
     expect(names.grep(%r{/lib/[^/]+/\z}).map { |name| File.basename(name) }).to eq(%w[puppet puppet_x])
   end
