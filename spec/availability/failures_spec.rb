@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'timeout'
 require_relative 'availability_helper'
 
 # The table of docs/high-availability.md. Each example fails a server, or the network, while catalogs are compiled.
@@ -13,9 +14,9 @@ Pairs.each do |name, kind, tags|
     # Watches the keys of the catalogs, at the writer as long as it lives.
     #
     # @return [Queue] the changes, each as its kind and its key
-    def watch
+    def watch(store = open_store)
+      @watch&.kill&.join
       told = Queue.new
-      store = open_store
       @watch = Thread.new { store.watch('environments/production') { |change| told << [change.kind, change.key] } }
       told.pop
       told
@@ -24,12 +25,14 @@ Pairs.each do |name, kind, tags|
     # Expects that the watch tells no deletion before it tells this change, which is made now.
     def expect_no_deletion(told, *change)
       told_now = []
-      told_now << told.pop until told_now.flatten.include?(:delete) || (change - told_now.last.to_a).empty?
+      pop = -> { Timeout.timeout(120) { told.pop } }
+      told_now << pop.call until told_now.flatten.include?(:delete) || (change - told_now.last.to_a).empty?
       expect(told_now.map(&:first)).not_to include(:delete)
     end
 
     # Kills the second server with a key that the first one lacks. Meanwhile, a key is deleted at the first one.
-    def kill_ahead(told)
+    def kill_ahead
+      told = watch(open_store('ldap_uri' => [second.tcp_uri, first.tcp_uri]))
       gone = replicated.keys.first
       pair.apart do
         put_and_kill(told)
@@ -74,7 +77,7 @@ Pairs.each do |name, kind, tags|
       move_back
       compilers.wait(writing: 5, good: true)
       expect_nothing_lost
-      kill_ahead(told)
+      kill_ahead
     end
 
     # Runs the commands of the page until they succeed: keys are written meanwhile.
