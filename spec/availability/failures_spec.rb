@@ -32,10 +32,9 @@ Pairs.each do |name, kind, tags|
 
     # Kills the second server with a key that the first one lacks. Meanwhile, a key is deleted at the first one.
     def kill_ahead
-      told = watch(open_store('ldap_uri' => [second.tcp_uri, first.tcp_uri]))
       gone = replicated.keys.first
       pair.apart do
-        put_and_kill(told)
+        put_and_kill
         each_store.first.delete("environments/production/#{gone}")
         copy_unsent if pair.is_a?(MirrorMode)
         pair.relaunch(second)
@@ -44,8 +43,9 @@ Pairs.each do |name, kind, tags|
       expect(replicated).not_to include(gone)
     end
 
-    # The watch is at the second server.
-    def put_and_kill(told)
+    # A watch of its own is at the second server: the one before may have gone back to the first.
+    def put_and_kill
+      told = watch(open_store('ldap_uri' => [second.tcp_uri, first.tcp_uri]))
       each_store.last.put('environments/production/ahead', document(1))
       expect_no_deletion(told, :put, 'ahead')
       second.kill

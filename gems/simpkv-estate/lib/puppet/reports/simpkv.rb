@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 require 'puppet/reports'
+# Chooses this version of the gems, beside which an older one may be installed.
+require 'simpkv/gems/estate'
 require 'simpkv/termini/report_terminus'
 
 Puppet::Reports.register_report(:simpkv) do

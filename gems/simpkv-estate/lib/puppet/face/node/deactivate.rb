@@ -33,6 +33,8 @@ Puppet::Face.define(:node, '0.0.1') do
     TEXT
 
     when_invoked do |*arguments|
+      # Chooses this version of the gems, beside which an older one may be installed.
+      require 'simpkv/gems/estate'
       require 'simpkv/termini/deactivation'
       Simpkv::Termini::Deactivation.perform(arguments[0..-2].map(&:downcase))
     end

@@ -2,6 +2,8 @@
 
 require 'puppet/indirector/code'
 require 'puppet/resource/catalog'
+# Chooses this version of the gems, beside which an older one may be installed.
+require 'simpkv/gems/estate'
 require 'simpkv/termini/catalog_terminus'
 
 # Stores what a node exports when its catalog has been compiled, and its catalog if the option `catalogs` is set.

@@ -3,6 +3,8 @@
 require 'puppet/indirector/code'
 require 'puppet/indirector/fact_search'
 require 'puppet/node/facts'
+# Chooses this version of the gems, beside which an older one may be installed.
+require 'simpkv/gems/estate'
 require 'simpkv/termini/facts_terminus'
 
 # Keeps the facts of nodes.

@@ -2,6 +2,8 @@
 
 require 'puppet/indirector/code'
 require 'puppet/node'
+# Chooses this version of the gems, beside which an older one may be installed.
+require 'simpkv/gems/estate'
 require 'simpkv/termini/node_terminus'
 
 # Finds the declared records of nodes, as an external node classifier does.

@@ -2,6 +2,8 @@
 
 require 'puppet/indirector/code'
 require 'puppet/transaction/report'
+# Chooses this version of the gems, beside which an older one may be installed.
+require 'simpkv/gems/estate'
 require 'simpkv/termini/report_terminus'
 
 # Keeps summaries of the last reports of nodes. It makes no reports, so it answers as a cache, too.

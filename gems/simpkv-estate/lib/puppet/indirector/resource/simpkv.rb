@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 require 'puppet/indirector/code'
+# Chooses this version of the gems, beside which an older one may be installed.
+require 'simpkv/gems/estate'
 require 'simpkv/termini/collection'
 
 # Finds the resources that nodes have exported. With `storeconfigs_backend = simpkv`, collectors use it.
