@@ -36,6 +36,11 @@ RSpec.describe 'The command with the gem simpkv alone' do
     expect(alone('status', '--parts', 'servers').last).to eq(0)
   end
 
+  # `simpkv status` would only have said that the store is missing.
+  it 'tells the state of a site without a store, as it does with the other gems' do
+    expect(alone('status', '-o', 'json')).to match([/"state":/, '', simpkv('status', '-o', 'json').code])
+  end
+
   it 'shows the commands that it has' do
     out, = alone('--help')
     expect(out).to match(/^ +put /).and match(/^ +doctor /)

@@ -76,7 +76,9 @@ module Simpkv
           return if Owners.missing.empty?
 
           Owners.of(configuration, backend, backend.store(base: false))
-        rescue Simpkv::Error
+        rescue Gems::MissingError
+          raise
+        rescue Failure, Simpkv::Error, ConfigError
           nil # What is wrong with the store is part of the state.
         end
 
