@@ -62,7 +62,7 @@ module Simpkv
       # @return [Array<String>] the names of all that is there
       # @raise [MissingError] a gem has another version
       def names(kind)
-        list.each { |gem, other, _| folder(gem) if other == kind }
+        list.select { |_, other, _| other == kind }.map(&:first).uniq.each { |gem| folder(gem) }
         [OWN, *others.values].flat_map { |folder| names_in(folder, kind) }.uniq.sort
       end
 
@@ -77,6 +77,12 @@ module Simpkv
       # @return [Array<String>] the names of all that there is in any gem, installed or not
       def known(kind)
         (names_in(OWN, kind) + list.select { |_, other, _| other == kind }.map(&:last)).sort
+      end
+
+      # @param kind [String]
+      # @return [Array<String>] the names of those whose gem is not there
+      def absent(kind)
+        known(kind) - names(kind)
       end
 
       # @param kind [String]
@@ -124,8 +130,8 @@ module Simpkv
       rescue LoadError => e
         return if e.path == feature
 
-        raise MissingError, "the gem #{name} cannot be loaded. simpkv has the version #{VERSION}, so install #{name} " \
-                            "#{VERSION}, or what it lacks: #{e.message}", cause: nil
+        raise MissingError, "the gem #{name} cannot be loaded: #{e.message}. Install the gem #{name} #{VERSION}, the " \
+                            'version of simpkv, and the gems that it needs', cause: nil
       end
 
       # Without it, RubyGems would take the newest version.

@@ -41,6 +41,9 @@ class PreloadedRuby
     end.call(UNIXSocket.for_fd(Integer(ARGV.shift)))
   RUBY
 
+  # The options by which a Ruby finds the gems of this checkout.
+  LIBRARY = Dir[File.expand_path('../../{lib,gems/*/lib}', __dir__)].map { |folder| "-I#{folder}" }.freeze
+
   # See prctl(2).
   PR_SET_CHILD_SUBREAPER = 36
   # One for all instances: the process has that attribute, and an instance that resets it would orphan the child of

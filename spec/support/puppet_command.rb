@@ -9,8 +9,6 @@ module PuppetCommand
   # The script of Puppet's command.
   SCRIPT = "require 'puppet/util/command_line'; Puppet::Util::CommandLine.new('puppet', ARGV).execute"
 
-  LIBRARY = Dir[File.expand_path('../../{lib,gems/*/lib}', __dir__)].map { |folder| "-I#{folder}" }.freeze
-
   # Code that loads Puppet, and the types that each run loads with all their providers.
   LOADING = <<~RUBY
     %w[util/command_line application/apply configurer].each { |name| require "puppet/\#{name}" }
@@ -18,8 +16,8 @@ module PuppetCommand
     require 'facter'
   RUBY
 
-  PRELOADED = PreloadedRuby.new(LOADING, LIBRARY)
-  private_constant :LIBRARY, :PRELOADED
+  PRELOADED = PreloadedRuby.new(LOADING, PreloadedRuby::LIBRARY)
+  private_constant :PRELOADED
 
   # All folders that Puppet makes at its start. Without them, it would use folders of the machine, which may be missing.
   FOLDERS = %w[confdir codedir vardir publicdir rundir logdir].freeze
@@ -28,9 +26,9 @@ module PuppetCommand
   #
   # @return [Array(String, Process::Status)] the output, and how it ended
   def self.run(*arguments)
-    return Open3.capture2e(RbConfig.ruby, *LIBRARY, '-e', SCRIPT, *arguments) unless Process.respond_to?(:fork)
+    return PRELOADED.capture2e(SCRIPT, arguments) if Process.respond_to?(:fork)
 
-    PRELOADED.capture2e(SCRIPT, arguments)
+    Open3.capture2e(RbConfig.ruby, *PreloadedRuby::LIBRARY, '-e', SCRIPT, *arguments)
   end
 
   # @param place [String] a folder of the example

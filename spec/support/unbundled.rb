@@ -10,9 +10,6 @@ module Unbundled
   VARIABLES = ENV.keys.grep(/\A(BUNDLE|RUBYOPT|RUBYLIB)/).to_h { |name| [name, nil] }
                  .merge('GEM_PATH' => Gem.path.join(File::PATH_SEPARATOR)).freeze
 
-  LIBRARY = Dir[File.expand_path('../../{lib,gems/*/lib}', __dir__)].map { |folder| "-I#{folder}" }.freeze
-  private_constant :LIBRARY
-
   SIMPKV = [RbConfig.ruby, File.expand_path('../../exe/simpkv', __dir__)].freeze
 
   # The command with its variables, as a program with arguments.
@@ -23,7 +20,7 @@ module Unbundled
     # @param library [String]
     def initialize(library)
       libraries = "require 'simpkv/cli/commands'; require '#{library}'"
-      @ruby = PreloadedRuby.new(libraries, LIBRARY, VARIABLES)
+      @ruby = PreloadedRuby.new(libraries, PreloadedRuby::LIBRARY, VARIABLES)
     end
 
     # As those of PreloadedRuby, with the arguments of the command.

@@ -27,7 +27,7 @@ module Simpkv
 
         # @return [Array<String>] the names of those whose gem is not installed
         def missing
-          Gems.known(KIND) - names
+          Gems.absent(KIND)
         end
 
         # @param name [String]

@@ -204,8 +204,7 @@ module Simpkv
         Gems.all(KIND).each_value do |type|
           type.new(backend, findings, schema.server, @folder).perform
         end
-        missing = Gems.known(KIND) - Gems.names(KIND)
-        missing.each do |name|
+        Gems.absent(KIND).each do |name|
           gem = Gems.owner(KIND, name)
           findings.unknown('configuration', Gems.missing("the examination of #{name.tr('_', ' ')}", gem).message)
         end
