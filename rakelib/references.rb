@@ -3,7 +3,8 @@
 require 'set'
 
 # Checks that the files exist that comments and pages name. A name is a path from the root of the project, or the end of
-# one: `net/pool.h`, `pool.h`. `rake docs:site` checks the links of the pages.
+# one: `net/pool.h`, `pool.h`; and that no file is a link, which leads elsewhere in another checkout. `rake docs:site`
+# checks the links of the pages.
 class References
   HASH = /(?:^|\s)#(?!\{)(.*)/.freeze
   # What is read of a line, by the end of the file's name.
@@ -26,24 +27,25 @@ class References
     files = IO.popen(%w[git ls-files -z --cached --others --exclude-standard], &:read).split("\0")
     raise 'git ls-files found nothing' if files.empty?
 
-    new('.', files.select { |file| File.file?(file) })
+    new('.', files.select { |file| File.file?(file) || File.symlink?(file) })
   end
 
   # @param root [String] the folder of the project
   # @param files [Array<String>] its files
   def initialize(root, files)
     @root = root
-    @files = files
+    @links, @files = files.partition { |file| File.symlink?(File.join(root, file)) }
     ends = files.flat_map { |file| ends_of(file.split('/')) }
     @known = [*ends, *ELSEWHERE, *REMOVED, *files.grep(RECORD).map { |file| file[RECORD] }].to_set
   end
 
-  # @return [Array<String>] a sentence for each name of a file that does not exist
+  # @return [Array<String>] a sentence for each link, and for each name of a file that does not exist
   def violations
-    (@files - ON_PURPOSE).flat_map do |file|
-      text = TEXTS.find { |pattern, _| pattern.match?(file) }&.last
-      text ? missing(file, text) : []
-    end
+    @links.map { |link| "#{link} is a link; commit the file itself, or remove the link." } +
+      (@files - ON_PURPOSE).flat_map do |file|
+        text = TEXTS.find { |pattern, _| pattern.match?(file) }&.last
+        text ? missing(file, text) : []
+      end
   end
 
   private

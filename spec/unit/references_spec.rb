@@ -32,6 +32,14 @@ RSpec.describe References do
     expect(violations('a.rb' => comment, 'src/net/pool.h' => '', 'docs/adr/0001-a.md' => '')).to eq([])
   end
 
+  it 'refuses a link, which rubocop and the build of the module follow (one led to a checkout outside)' do
+    Dir.mktmpdir('simpkv-references') do |root|
+      File.symlink('/tmp', File.join(root, 'tree'))
+      expect(described_class.new(root, ['tree']).violations)
+        .to eq(['tree is a link; commit the file itself, or remove the link.'])
+    end
+  end
+
   it 'leaves code, patterns and places outside of the project alone' do
     text = "File.read('gone.rb')\n# *_gone.rb, <type>_plugin.rb, /etc/gone.rb, ../gone.md, {a,b}_spec.rb\n"
     expect(violations('a.rb' => text)).to eq([])
