@@ -36,6 +36,8 @@ module Simpkv
   require 'simpkv/backend'
   require 'simpkv/store'
   require 'simpkv/store/compare_and_swap'
+  require 'simpkv/store/first_write'
+  require 'simpkv/secrets'
   require 'simpkv/config/store_options'
   require 'simpkv/config/validation'
   require 'simpkv/store/versioned_store'

@@ -21,12 +21,13 @@ module Simpkv
         [:list, 'list', 'keydir', false, :collection, nil],
         [:put, 'put', 'key', true, :as_is, false],
         [:put_many, 'put_many', 'keys', true, :collection, nil],
+        [:secret, 'secret', 'key', true, :secret_value, nil],
         [:tree, 'tree', 'keydir', false, :collection, nil]
       ].to_h { |row| [row.first, Operation.new(*row).freeze] }.freeze
 
       # The operations whose calls of a directory share the time of one: the second argument of their methods is the
       # deadline. Of the others, each round trip has that time.
-      BOUNDED = %i[compare_and_put create current delete exists find get put].freeze
+      BOUNDED = %i[compare_and_put create current delete exists find form get put secret].freeze
 
       # Options of calls, a copy; the merged options; and the {DirectGet} with them, false if there is none, nil if that
       # is unknown.
@@ -79,6 +80,27 @@ module Simpkv
         presented(operation, key, result, merged, options)
       rescue ConfigError => e
         raise configuration_error(operation, key, e)
+      end
+
+      # Runs a call of simpkv::secret, of whose options some are those of the secret.
+      #
+      # @return [Sensitive, nil] see {#run}
+      # @raise [ArgumentError, RuntimeError] as {#run}
+      def secret(function, scope, key, options)
+        request, options = Secrets::Request.split(options)
+        run(function, scope, :secret, key, options, [request])
+      rescue ConfigError => e
+        raise configuration_error(TABLE[:secret], key, e)
+      end
+
+      # Makes a form of a secret, for a lookup of Hiera.
+      #
+      # @param format [String]
+      # @param options [Hash] merged options
+      # @return [String, nil] nil if the secret is missing or has expired
+      # @raise [Error, ConfigError] as {#perform}
+      def form(key, format, options)
+        perform(:form, key, Secrets::Request.new('format' => format), options, dry: made_up?)
       end
 
       # Gets a key with options that an earlier get has shown to need no more than a {DirectGet}.
@@ -206,11 +228,18 @@ module Simpkv
 
       # Returns true, after a notice, for a write on a node that runs in noop, if its writes are to be skipped.
       def skipped?(operation, scope, key, merged)
-        return false if !operation.writes || merged['noop_writes'].nil?
-        return false if Config.flag(merged, 'noop_writes') == 'write' || !noop?(scope)
+        return false unless operation.writes
+        return true if operation.name == :secret && made_up?
+        return false if merged['noop_writes'].nil? || Config.flag(merged, 'noop_writes') == 'write' || !noop?(scope)
 
         Puppet.notice("#{description(operation, key)} is not done: this node runs in noop, and 'noop_writes' is skip")
         true
+      end
+
+      # Returns true if nobody applies the catalog: that of a unit test with the kit, or of `puppet lookup --compile`. A secret that
+      # is made for it would be of no use.
+      def made_up?
+        !UnitTest.kit.nil? || !defined?(Puppet::Application::Lookup).nil?
       end
 
       def noop?(scope)
@@ -250,6 +279,10 @@ module Simpkv
 
       def as_is(result, _merged)
         result
+      end
+
+      def secret_value(text, _merged)
+        sensitive(RichData.binary?(text) ? RichData::Converter.bytes_as_binary(text) : text)
       end
 
       # A name without its value is an empty Hash.

@@ -45,6 +45,13 @@ module Simpkv
         @writer ||= versioned.plain? ? @store : versioned
       end
 
+      # @param deadline [Deadline, nil] of a call
+      # @return [Secrets]
+      # @raise [ConfigError] an option is of the wrong type
+      def secrets(deadline = nil)
+        Secrets.new(@store, versioned, deadline) { |key| path_of_key(key) }
+      end
+
       # @return [Integer] the version to read
       # @raise [ConfigError] the option is of the wrong type
       def version

@@ -1,0 +1,41 @@
+# frozen_string_literal: true
+
+require 'simpkv/errors'
+
+module Simpkv
+  # The text that stands for a secret where none may be made: in a run that stores nothing, in `puppet lookup`, in unit
+  # tests of modules. No document has it, and no catalog that changes a node.
+  module Placeholder
+    # In a shadow file, it locks the account.
+    MARK = '!simpkv-placeholder!'
+
+    class << self
+      # @param key [String]
+      # @return [String]
+      def text(key)
+        "#{MARK}#{key}"
+      end
+
+      # @param data [Object] texts, and Arrays, Hashes and Sensitives of them
+      # @return [Boolean] whether one of the texts has a placeholder
+      def in?(data)
+        case data
+        when String then data.b.include?(MARK)
+        when Array then data.any? { |each| in?(each) }
+        when Hash then data.any? { |pair| in?(pair) }
+        else data.respond_to?(:unwrap) && in?(data.unwrap)
+        end
+      end
+
+      # @param document [String]
+      # @return [String] the document
+      # @raise [UnencodableError] it has a placeholder
+      def refuse(document)
+        return document unless document.include?(MARK)
+
+        raise UnencodableError, 'it holds the placeholder of a secret that was not made, because this run stores ' \
+                                'nothing: a placeholder is never stored'
+      end
+    end
+  end
+end

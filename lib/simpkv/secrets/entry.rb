@@ -1,0 +1,171 @@
+# frozen_string_literal: true
+
+require 'digest'
+require 'securerandom'
+require 'simpkv/document/rich_data'
+require 'simpkv/document/versions'
+
+module Simpkv
+  class Secrets
+    # A secret in a document. The document is an ordinary one: its value is the secret, and its metadata have an object
+    # {NAME}, a Sensitive, with
+    #
+    #     kind      such as password
+    #     made_at   the time at which it was made, and made: the options
+    #     parts     what belongs to it, by name: the public key, the certificate
+    #     forms     the forms that were made of it, by name
+    #     seed      from which the salts of forms are made, so that two processes make the same form
+    #     of        the digest of the value: an object that is left over from another value does not count
+    class Entry
+      NAME = 'simpkv::secret'
+      SEED_BYTES = 32
+      private_constant :SEED_BYTES
+
+      class << self
+        # Makes a secret.
+        #
+        # @param making [Hash{String => Object}] for {Native.secret_make}
+        # @param options [Hash{String => Object}] those of the caller: see {Request#of_making}
+        # @return [String] its document
+        # @raise [InvalidError] an option is wrong
+        # @raise [UnavailableError] there are no random numbers
+        def make(making, options = making)
+          made = Native.parse(Native.secret_make(Native.generate(making)))
+          value = made['value']
+          value = value.unpack1('m') if made['encoding'] == 'base64'
+          document(value, 'kind' => making['kind'], 'made' => options, 'parts' => made['parts'] || {},
+                          'made_at' => Versions.text(Versions.now))
+        end
+
+        # @param value [String]
+        # @param about [Hash{String => Object}] the object of the metadata, without seed and digest
+        # @return [String] the document of a secret that exists already
+        def document(value, about)
+          about = { 'seed' => seed, 'of' => digest(value), 'forms' => {} }.merge(about)
+          RichData.sensitive(value, { NAME => RichData.object('Sensitive', about) }, typed: true)
+        end
+
+        # @return [String]
+        def seed
+          SecureRandom.hex(SEED_BYTES)
+        end
+
+        # @param value [String]
+        # @return [String]
+        def digest(value)
+          Digest::SHA256.hexdigest(value)
+        end
+      end
+
+      # @return [String] the secret: text, or bytes
+      attr_reader :value
+
+      # @param document [String]
+      # @raise [MalformedError] it cannot be read
+      # @raise [InvalidError] its value is not one secret
+      def initialize(document)
+        @document = document
+        decoded = RichData.read(document)
+        @value = text_of(decoded[:value])
+        about = decoded[:metadata][NAME]
+        @about = about.is_a?(Hash) && about['of'] == Entry.digest(@value) ? about : {}
+      end
+
+      # @return [String, nil] nil if something else has stored the secret
+      def kind
+        @about['kind']
+      end
+
+      # @return [String, nil] the time at which it was made
+      def made_at
+        @about['made_at']
+      end
+
+      # @return [Hash{String => Object}] the options with which it was made: see {Request#of_making}
+      # @raise [InvalidError] something else has made it
+      def made
+        @about['made'] || raise(InvalidError, 'simpkv::secret has not made it, so that nobody knows how to make ' \
+                                              'another one: simpkv put stores one')
+      end
+
+      # @return [Hash{String => String}]
+      def parts
+        @about['parts'] || {}
+      end
+
+      # @return [Hash{String => String}]
+      def forms
+        @about['forms'] || {}
+      end
+
+      # @param request [Request]
+      # @return [String, nil] what the request names; nil for a form that nobody has made
+      # @raise [InvalidError] the secret has another kind, or no such part; or see {#with_form}
+      def take(request)
+        check_kind(request)
+        return part(request.part) unless request.form
+
+        forms[request.form] || (with_form(request).first if request.saltless?)
+      end
+
+      # Makes a form of the secret. One with a salt takes it from the seed of the document, if that has one.
+      #
+      # @param request [Request]
+      # @return [Array(String, String)] the form; and the document that has it, which is the stored one for a form that
+      #   is always the same
+      # @raise [InvalidError] the format is unknown, or cannot hold this secret; an option is wrong
+      def with_form(request)
+        seed = @about['seed'] || Entry.seed
+        text, salted = Native.secret_form(@value, Native.generate(request.of_form.merge('seed' => seed)))
+        return [text, @document] unless salted
+
+        [text, with('seed' => seed, 'of' => Entry.digest(@value), 'forms' => forms.merge(request.form => text))]
+      end
+
+      private
+
+      # A Hash with a password is what simplib::passgen stores.
+      def text_of(value)
+        value = value['password'] if value.is_a?(Hash)
+        return value if value.is_a?(String)
+
+        raise InvalidError, 'its value is no secret: simpkv::secret reads texts and bytes, and simpkv::get other values'
+      end
+
+      def part(name)
+        return @value unless name
+
+        parts.fetch(name) do
+          known = ['private', *parts.keys].map { |each| "'#{each}'" }.join(', ')
+          raise InvalidError, "the secret has no part '#{name}': it has #{known}"
+        end
+      end
+
+      def check_kind(request)
+        return if request.kind.nil? || request.kind == (kind || 'password')
+
+        has = kind ? "it is a secret of the kind '#{kind}'" : 'something else than simpkv::secret has stored it'
+        raise InvalidError, "#{has}, not '#{request.kind}': choose another key, or leave out 'kind'"
+      end
+
+      # @return [String] the document with these members of the object, and all else as it is
+      def with(members)
+        stored = Codec.members(@document)
+        value, metadata = rich(stored)
+        metadata = metadata.merge(NAME => RichData.object('Sensitive', @about.merge(members)))
+        whole = { 'value' => value, 'encoding' => RichData::ENCODING, 'metadata' => metadata }
+        Native.generate(whole.merge(stored.reject { |name, _| Versions::MEMBERS.include?(name) }))
+      end
+
+      # @return [Array(Object, Hash)] value and metadata as rich data
+      def rich(stored)
+        value, encoding, metadata = stored.values_at('value', 'encoding', 'metadata')
+        metadata ||= {}
+        return [value, metadata] if encoding == RichData::ENCODING
+        raise InvalidError, "it has a Hash with a key '#{RichData::TYPE}'" if RichData.any?([value, metadata])
+
+        [encoding ? RichData.binary(@value) : value, metadata]
+      end
+    end
+  end
+end
