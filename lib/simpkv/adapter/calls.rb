@@ -220,7 +220,9 @@ module Simpkv
       def outcome(operation, scope, key, arguments, merged, options)
         # With a default, a missing key is no failure.
         name = operation.name == :get && options.key?('default') ? :find : operation.name
-        result = perform(name, key, *arguments, merged, dry: skipped?(operation, scope, key, merged))
+        dry = skipped?(operation, scope, key, merged)
+        Placeholder.refuse([key, *arguments]) if operation.writes && !dry
+        result = perform(name, key, *arguments, merged, dry: dry)
         (failure_of_keys(operation, key, result[:errors], merged) if operation.named == 'keys') || result
       rescue Error => e
         e

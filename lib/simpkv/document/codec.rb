@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require 'simpkv/document/placeholder'
-
 module Simpkv
   # Turns a value and its metadata into the bytes of a document, and back:
   #
@@ -31,10 +29,10 @@ module Simpkv
       #   Simpkv::Codec.encode('x', 'id' => 5) #=> '{"value":"x","metadata":{"id":5}}'
       def encode(value, metadata = {}, encoding = nil)
         raise UnencodableError, "cannot encode metadata: #{metadata.class} is not a Hash" unless metadata.is_a?(Hash)
-        return generate('value' => value, 'encoding' => encoding, 'metadata' => metadata) if encoding
-        return generate(base64(value, metadata)) if value.is_a?(String) && !text?(value)
+        return Native.generate('value' => value, 'encoding' => encoding, 'metadata' => metadata) if encoding
+        return Native.generate(base64(value, metadata)) if value.is_a?(String) && !text?(value)
 
-        generate('value' => value, 'metadata' => metadata)
+        Native.generate('value' => value, 'metadata' => metadata)
       end
 
       # @param bytes [String] a document
@@ -91,10 +89,6 @@ module Simpkv
         return entry.merge(encoding: foreign) if encoding == foreign
 
         entry.merge(value: plain(entry[:value], encoding))
-      end
-
-      def generate(members)
-        Placeholder.refuse(Native.generate(members))
       end
 
       def base64(string, metadata)

@@ -20,21 +20,21 @@ module Simpkv
       # @return [Boolean] whether one of the texts has a placeholder
       def in?(data)
         case data
-        when String then data.b.include?(MARK)
+        when String then data.encoding.ascii_compatible? && data.include?(MARK)
         when Array then data.any? { |each| in?(each) }
         when Hash then data.any? { |pair| in?(pair) }
         else data.respond_to?(:unwrap) && in?(data.unwrap)
         end
       end
 
-      # @param document [String]
-      # @return [String] the document
+      # @param data [Object] what is to be stored
+      # @return [void]
       # @raise [UnencodableError] it has a placeholder
-      def refuse(document)
-        return document unless document.include?(MARK)
+      def refuse(data)
+        return unless in?(data)
 
-        raise UnencodableError, 'it holds the placeholder of a secret that was not made, because this run stores ' \
-                                'nothing: a placeholder is never stored'
+        raise UnencodableError, 'it holds the placeholder of a secret that was not made, because a run in noop mode ' \
+                                'stores nothing: run the node without noop once, or make the secret with simpkv secret'
       end
     end
   end
