@@ -9,7 +9,7 @@ class Layers
   include TSort
 
   # From the lowest; '.' is api.c, the public calls.
-  FOLDERS = %w[base json rules name crypt audit net store file ldap .].freeze
+  FOLDERS = %w[base json secret rules name crypt audit net store file ldap .].freeze
 
   # @param sources [String] the folder of the sources
   # @param objects [String] the folder of their object files
