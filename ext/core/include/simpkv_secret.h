@@ -21,7 +21,7 @@ extern "C" {
  * ("-") in their place; "minimum_bits" (80): a request for a password of less entropy is SKV_INVALID bytes "length"
  * (32) ssh-ed25519, ssh-rsa ("bits", 3072), ssh-ecdsa ("curve", "nistp256")     all with "comment" ("") wireguard x509
  * "subject" ({"CN":"www.example.com"}), "names" (subject alternative names: "www.example.com", "192.0.2.1"), "days"
- * (365), "key" ("ec"; "rsa" with "bits"), "ca" (false); and for a certificate that a CA signs "issuer"
+ * (365), "key_type" ("ec"; "rsa" with "bits"), "ca" (false); and for a certificate that a CA signs "issuer"
  * ({"certificate":PEM,"private":PEM})
  *
  * The data are a JSON object with "value", the secret itself, and "parts", an object of what else belongs to it, by
