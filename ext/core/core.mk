@@ -1,5 +1,5 @@
 # The core: libsimpkv.so, its tests, and the builds that find defects. Needs GNU make, a C11 compiler, jansson, PCRE2,
-# libldap and OpenSSL's libcrypto.
+# libldap, libxcrypt's libcrypt and OpenSSL's libcrypto.
 #
 #   ./configure             writes the Makefile that includes this
 #   make                    libsimpkv.so
@@ -39,7 +39,7 @@ ldflags := -Wl,-z,relro,-z,now $(LDFLAGS)
 warnings := -Wall -Wextra -Wconversion -Wshadow
 cppflags := -D_GNU_SOURCE -DSKV_VERSION='"$(VERSION)"' -I$(root)include -I$(root)src $(CPPFLAGS)
 cflags := -std=c11 -fPIC -fvisibility=hidden -pthread $(hardening) $(warnings) $(WERROR) $(CFLAGS)
-libs := -ljansson -lpcre2-8 $(LDAP_LIBS) -lcrypto -pthread
+libs := -ljansson -lpcre2-8 $(LDAP_LIBS) -lcrypto -lcrypt -lm -pthread
 
 sources := $(sort $(wildcard $(root)src/*.c $(root)src/*/*.c))
 objects := $(patsubst $(root)src/%.c,$(BUILD)/%.o,$(sources))

@@ -3,7 +3,7 @@
  * documents are decrypted, and only with a header that has the five members.
  */
 #include "base/reply.h"
-#include "crypt/base64url.h"
+#include "base/base64.h"
 
 #include "simpkv_keyring.h"
 
