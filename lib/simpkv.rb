@@ -29,6 +29,7 @@ module Simpkv
   require 'simpkv/store/batch'
   require 'simpkv/store/change'
   require 'simpkv/document/codec'
+  require 'simpkv/document/placeholder'
   require 'simpkv/document/rich_data'
   require 'simpkv/config'
   require 'simpkv/store/deadline'

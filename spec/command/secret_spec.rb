@@ -27,7 +27,7 @@ RSpec.describe 'simpkv secret' do
 
   it 'says which option is wrong, and stores nothing' do
     expect(simpkv('secret', 'app1/db', '--length', '5'))
-      .to have_attributes(code: 65, out: '', err: %r{'app1/db': .*minimum_bits})
+      .to have_attributes(code: 64, out: '', err: %r{'app1/db': .*minimum_bits})
     expect(simpkv('exists', 'app1/db').code).to eq(1)
   end
 

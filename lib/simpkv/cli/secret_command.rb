@@ -11,6 +11,14 @@ module Simpkv
 
       private
 
+      # @return [Object] what the block returns
+      # @raise [Failure] an option of the secret is wrong
+      def checked(key)
+        yield
+      rescue ConfigError => e
+        raise Failure.new("'#{key}': #{e.message}", Failure::USAGE), cause: nil
+      end
+
       # @param store [Store]
       # @return [Secrets]
       def secrets(store)

@@ -27,10 +27,10 @@ module Simpkv
         # @param making [Hash{String => Object}] for {Native.secret_make}
         # @param options [Hash{String => Object}] those of the caller: see {Request#of_making}
         # @return [String] its document
-        # @raise [InvalidError] an option is wrong
+        # @raise [ConfigError] an option is wrong
         # @raise [UnavailableError] there are no random numbers
         def make(making, options = making)
-          made = Native.parse(Native.secret_make(Native.generate(making)))
+          made = Native.parse(checked { Native.secret_make(Native.generate(making)) })
           value = made['value']
           value = value.unpack1('m') if made['encoding'] == 'base64'
           document(value, 'kind' => making['kind'], 'made' => options, 'parts' => made['parts'] || {},
@@ -54,6 +54,16 @@ module Simpkv
         # @return [String]
         def digest(value)
           Digest::SHA256.hexdigest(value)
+        end
+
+        # Runs a call of the core, which refuses wrong options of the caller.
+        #
+        # @return [Object] what the block returns
+        # @raise [ConfigError]
+        def checked
+          yield
+        rescue InvalidError => e
+          raise ConfigError, e.message, cause: nil
         end
       end
 
@@ -113,10 +123,11 @@ module Simpkv
       # @param request [Request]
       # @return [Array(String, String)] the form; and the document that has it, which is the stored one for a form that
       #   is always the same
-      # @raise [InvalidError] the format is unknown, or cannot hold this secret; an option is wrong
+      # @raise [ConfigError] the format is unknown, or cannot hold this secret; an option is wrong
       def with_form(request)
         seed = @about['seed'] || Entry.seed
-        text, salted = Native.secret_form(@value, Native.generate(request.of_form.merge('seed' => seed)))
+        asked = Native.generate(request.of_form.merge('seed' => seed))
+        text, salted = Entry.checked { Native.secret_form(@value, asked) }
         return [text, @document] unless salted
 
         [text, with('seed' => seed, 'of' => Entry.digest(@value), 'forms' => forms.merge(request.form => text))]

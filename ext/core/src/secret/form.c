@@ -66,14 +66,13 @@ static skv_status check_secret(const skv_format *format, const skv_making *makin
 }
 
 /* Makes the form of a copy of the secret that ends in a NUL. */
-static skv_status make_form(const skv_format *format, const char *secret, size_t len, int64_t cost, skv_reply *reply)
+static skv_status make_form(const skv_format *format, skv_making making, skv_reply *reply)
 {
-    skv_making making = {.format = format->name, .len = len, .cost = cost, .secret = secret};
     char *copy;
 
     if (check_secret(format, &making, reply) != SKV_OK)
         return reply->status;
-    copy = skv_copy_string(secret, len);
+    copy = skv_copy_string(making.secret, making.len);
     making.secret = copy;
     if (!copy)
         skv_fail_memory(reply);
@@ -87,6 +86,7 @@ skv_status skv_secret_form(const char *secret, size_t secret_len, const char *js
 {
     const skv_format *format;
     skv_request request;
+    const char *seed;
     int64_t cost = 0;
     char what[64];
 
@@ -102,8 +102,12 @@ skv_status skv_secret_form(const char *secret, size_t secret_len, const char *js
             if (format->cost_max)
                 cost =
                     skv_request_integer(&request, "cost", format->cost_otherwise, format->cost_min, format->cost_max);
+            seed = skv_request_text(&request, "seed", NULL);
             if (skv_request_done(&request))
-                make_form(format, secret, secret_len, cost, reply);
+                make_form(format,
+                          (skv_making){
+                              .format = format->name, .secret = secret, .len = secret_len, .cost = cost, .seed = seed},
+                          reply);
         }
     }
     skv_request_close(&request);

@@ -3,7 +3,7 @@
 #include "base/base64.h"
 #include "secret/digest.h"
 #include "secret/form.h"
-#include "secret/random.h"
+#include "secret/salt.h"
 
 #include <openssl/err.h>
 #include <openssl/hmac.h>
@@ -63,7 +63,7 @@ skv_status skv_form_scram_sha_256(const skv_making *making, skv_reply *reply)
             "format '%s': the secret has a character that is not printable ASCII: expected a secret without, "
             "because simpkv has no SASLprep",
             making->format);
-    if (skv_random_bytes(keys.salt, sizeof keys.salt, reply) != SKV_OK)
+    if (skv_salt_bytes(making, keys.salt, sizeof keys.salt, reply) != SKV_OK)
         return reply->status;
     ERR_set_mark();
     if (compute_keys(making, &keys))

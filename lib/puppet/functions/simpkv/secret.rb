@@ -59,10 +59,9 @@ Puppet::Functions.create_function(:'simpkv::secret', PuppetX::Simpkv.part(__FILE
   # @option options [Boolean] 'softfail' True: a failing backend causes a warning only. Default: false.
   # @return [Optional[Sensitive]] the secret, a String or, for the kind bytes, a Binary; with `softfail`, `undef` if the
   #   backend failed
-  # @raise ArgumentError if the key or the configuration is invalid
+  # @raise ArgumentError if the key, the configuration or an option of the secret is invalid
   # @raise LoadError if simpkv's own code or the gem `simpkv` cannot be loaded
-  # @raise RuntimeError if the backend fails, unless `softfail` is set; if an option of the secret is wrong; or if the
-  #   key holds a secret of another kind
+  # @raise RuntimeError if the backend fails, or the key holds a secret of another kind, unless `softfail` is set
   # @example A password, made at the first call
   #   $password = simpkv::secret('app1/db')
   # @example The same password as a hash for /etc/shadow

@@ -36,9 +36,7 @@ module Simpkv
 
           def run(key)
             check_key(key)
-            request = Secrets::Request.new(@wanted)
-            path = backend.path(key)
-            text = about(key) { noting_environment(key) { |store| secrets(store).fetch(path, request) } }
+            text = checked(key) { secret(key, Secrets::Request.new(@wanted)) }
             return output.print(shown(key, text)) if output.data?
 
             $stdout.binmode
@@ -72,6 +70,12 @@ module Simpkv
               (@wanted['names'] ||= []) << name
             end
             parser.on('--ca', 'the certificate is that of a CA') { @wanted['ca'] = true }
+          end
+
+          def secret(key, request)
+            about(key) do
+              noting_environment(key) { |store| secrets(store).fetch(backend.path(key), request) }
+            end
           end
 
           def want(name, value)
