@@ -85,7 +85,8 @@ class SimpkvTask
 
   def secret
     names = %w[format cost part kind length alphabet words expires_after]
-    made = done(simpkv('secret get', options(names.to_h { |name| [name, "--#{name.tr('_', '-')}"] }), @parameters['key']))
+    options = options(names.to_h { |name| [name, "--#{name.tr('_', '-')}"] })
+    made = done(simpkv('secret get', options, @parameters['key']))
     return made if @parameters['show']
 
     { **made.slice('key', 'warnings'), '_sensitive' => made.slice('secret', 'encoding') }

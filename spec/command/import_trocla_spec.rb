@@ -6,8 +6,9 @@ require_relative 'command_helper'
 RSpec.describe 'simpkv import-trocla' do
   include_context 'with keys in files'
 
+  scram = 'SCRAM-SHA-256$4096:pl4nted'
   entries = { 'user1' => { 'plain' => 'pl4nted é', 'sha512crypt' => '$6$salt$pl4nted', 'mysql' => '*PL4NTED' },
-              'app1/db' => { 'plain' => 'pl4nted2', 'pgsql' => 'SCRAM-SHA-256$4096:pl4nted', 'md5crypt' => '$1$pl4nted' } }
+              'app1/db' => { 'plain' => 'pl4nted2', 'pgsql' => scram, 'md5crypt' => '$1$pl4nted' } }
 
   # @return [Object] the outcome, of which nothing shows a secret
   def import(*arguments, input:)

@@ -220,26 +220,32 @@ module Simpkv
       def outcome(operation, scope, key, arguments, merged, options)
         # With a default, a missing key is no failure.
         name = operation.name == :get && options.key?('default') ? :find : operation.name
-        dry = skipped?(operation, scope, key, merged)
-        Placeholder.refuse([key, *arguments]) if operation.writes && !dry
+        dry = operation.writes && dry?(operation, scope, key, arguments, merged)
         result = perform(name, key, *arguments, merged, dry: dry)
         (failure_of_keys(operation, key, result[:errors], merged) if operation.named == 'keys') || result
       rescue Error => e
         e
       end
 
-      # Returns true, after a notice, for a write on a node that runs in noop, if its writes are to be skipped.
+      # @return [Boolean] whether a write is not done
+      # @raise [UnencodableError] it is done, and would store a placeholder
+      def dry?(operation, scope, key, arguments, merged)
+        return true if (operation.name == :secret && made_up?) || skipped?(operation, scope, key, merged)
+
+        Placeholder.refuse([key, *arguments])
+        false
+      end
+
+      # Returns true, after a notice, on a node that runs in noop, if its writes are to be skipped.
       def skipped?(operation, scope, key, merged)
-        return false unless operation.writes
-        return true if operation.name == :secret && made_up?
         return false if merged['noop_writes'].nil? || Config.flag(merged, 'noop_writes') == 'write' || !noop?(scope)
 
         Puppet.notice("#{description(operation, key)} is not done: this node runs in noop, and 'noop_writes' is skip")
         true
       end
 
-      # Returns true if nobody applies the catalog: that of a unit test with the kit, or of `puppet lookup --compile`. A secret that
-      # is made for it would be of no use.
+      # Returns true if nobody applies the catalog: that of a unit test with the kit, or of `puppet lookup --compile`. A
+      # secret that is made for it would be of no use.
       def made_up?
         !UnitTest.kit.nil? || !defined?(Puppet::Application::Lookup).nil?
       end

@@ -21,8 +21,7 @@ module Simpkv
       def in?(data)
         case data
         when String then data.encoding.ascii_compatible? && data.include?(MARK)
-        when Array then data.any? { |each| in?(each) }
-        when Hash then data.any? { |pair| in?(pair) }
+        when Array, Hash then data.any? { |each| in?(each) }
         else data.respond_to?(:unwrap) && in?(data.unwrap)
         end
       end

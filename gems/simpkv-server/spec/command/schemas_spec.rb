@@ -97,6 +97,9 @@ RSpec.describe 'docs/schemas' do
       json('explain', 'app1/c')
       json('expire')
       json('rm', 'app1/c')
+      json('secret get', 'app1/token', '--kind', 'bytes')
+      json('secret rotate', 'app1/token')
+      json('secret list')
       %w[doctor ping stats status].each { |title| json(title) }
     end
 
@@ -117,6 +120,7 @@ RSpec.describe 'docs/schemas' do
 
     def run_commands_that_import
       json('import-consul', input: JSON.generate([{ 'key' => 'a', 'flags' => 0, 'value' => 'YQ==' }]))
+      json('import-trocla', input: JSON.generate('user1' => { 'plain' => 'x', 'ssha' => 'y' }))
       json('import-vault', input: JSON.generate('secret/app1' => { 'user' => 'u' }))
       eyaml = EyamlKeys.new(folder)
       file = write('common.yaml', "a: #{eyaml.encrypt('x')}\n")

@@ -4,9 +4,9 @@ require_relative '../../../puppet_x/simpkv/parts'
 
 # @summary Returns a secret, which it makes at the first call, in the form that a program wants
 #
-# A secret is a password, bytes, a key or a certificate. The first call for a key makes it, at random, and stores it. All
-# later calls return the same secret, in every catalog and on every compiler. Of several calls at the same moment, the
-# first one stores its secret, and all return that one.
+# A secret is a password, bytes, a key or a certificate. The first call for a key makes it, at random, and stores it.
+# All later calls return the same secret, in every catalog and on every compiler. Of several calls at the same moment,
+# the first one stores its secret, and all return that one.
 #
 # With `format`, the function returns the secret in the form that a program wants, such as a salted hash for
 # /etc/shadow. Each form is made once, and stored beside the secret, so that it is the same in each run. When somebody
@@ -22,8 +22,8 @@ require_relative '../../../puppet_x/simpkv/parts'
 # has one is refused by an agent that does not run in noop mode.
 Puppet::Functions.create_function(:'simpkv::secret', PuppetX::Simpkv.part(__FILE__, 'function')) do
   # @param key
-  #   A path such as `app1/db`, as for `simpkv::put`. For the secret of one node use `$trusted['certname']` in it: a node
-  #   can forge its facts.
+  #   A path such as `app1/db`, as for `simpkv::put`. For the secret of one node use `$trusted['certname']` in it: a
+  #   node can forge its facts.
   # @param options
   #   Options of the secret, which have an effect when it is made, and options of this call, which take precedence over
   #   `simpkv::options` of Hiera.
@@ -38,8 +38,8 @@ Puppet::Functions.create_function(:'simpkv::secret', PuppetX::Simpkv.part(__FILE
   # @option options [Integer[1,1024]] 'length' The number of characters of a password, or of bytes. Default: 24, or 32.
   # @option options [Enum[alphanumeric,readable,safe,symbols,digits,hex]] 'alphabet' The characters of a password.
   #   Default: alphanumeric.
-  # @option options [Hash[Enum[digits,upper,lower,special],Integer]] 'at_least' How many characters of a class a password
-  #   has at least. Default: none.
+  # @option options [Hash[Enum[digits,upper,lower,special],Integer]] 'at_least' How many characters of a class a
+  #   password has at least. Default: none.
   # @option options [Integer] 'words' Makes a passphrase of that many words. Default: a password of characters.
   # @option options [String] 'separator' Between words. Default: `-`.
   # @option options [Integer] 'minimum_bits' The entropy that a password must have. Default: 80.

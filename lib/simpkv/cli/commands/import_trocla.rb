@@ -15,10 +15,10 @@ module Simpkv
         INTO = '/'
         NOTHING = 'there is no secret to import'
         DESCRIPTION = <<~TEXT
-          Stores the secrets of a store of trocla, under the same names, as simpkv::secret reads them. FILE is the file of
-          the adapter YAML, or with --sql the rows of the table of the adapter Sequel: the key, a tab, and the value in
-          hexadecimal digits. Without FILE, or with -, reads standard input. Each format keeps its bytes, under the name
-          that simpkv::secret has for it: sha512crypt becomes sha512-crypt. Others keep their names, so that
+          Stores the secrets of a store of trocla, under the same names, as simpkv::secret reads them. FILE is the file
+          of the adapter YAML, or with --sql the rows of the table of the adapter Sequel: the key, a tab, and the value
+          in hexadecimal digits. Without FILE, or with -, reads standard input. Each format keeps its bytes, under the
+          name that simpkv::secret has for it: sha512crypt becomes sha512-crypt. Others keep their names, so that
           simpkv::secret returns them with the option format. A secret without the format plain is left out. If a key
           cannot be stored, names it, and stores nothing.
 
@@ -26,8 +26,7 @@ module Simpkv
         TEXT
         EXAMPLES = {
           'simpkv import-trocla /var/lib/trocla/trocla_data.yaml --dry-run' => 'A dry run',
-          "sqlite3 -separator \"$(printf '\\t')\" trocla.db 'SELECT k, hex(v) FROM trocla' | simpkv import-trocla --sql" =>
-            'A table'
+          "mysql -N -B -e 'SELECT k, hex(v) FROM trocla' trocla | simpkv import-trocla --sql" => 'A table'
         }.freeze
 
         # Formats of simpkv::secret, by the names of trocla.
@@ -76,7 +75,8 @@ module Simpkv
         end
 
         def document(formats, expires)
-          forms = formats.reject { |format, _| format == PLAIN }.to_h { |format, text| [name_of_format(format, text), text] }
+          others = formats.reject { |format, _| format == PLAIN }
+          forms = others.to_h { |format, text| [name_of_format(format, text), text] }
           document = Secrets::Entry.document(formats[PLAIN], { 'kind' => 'password', 'forms' => forms })
           expires ? Versions.successor(document, nil, expires: expires) : document
         end

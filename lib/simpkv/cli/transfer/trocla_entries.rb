@@ -2,15 +2,20 @@
 
 module Simpkv
   module Cli
-    # The entries of a store of trocla, as its documentation and that of moneta describe them. A file of the adapter YAML
-    # has a Hash for each key, with the secret in each format. A table of the adapter Sequel has a key and a value in
-    # each row, both perhaps marshalled, and that perhaps in base64.
+    # The entries of a store of trocla, as its documentation and that of moneta describe them. A file of the adapter
+    # YAML has a Hash for each key, with the secret in each format. A table of the adapter Sequel has a key and a value
+    # in each row, both perhaps marshalled, and that perhaps in base64.
     module TroclaEntries
       # Reads what Ruby's Marshal has written of texts, numbers, lists and hashes. Marshal.load would make any object.
       class Marshalled
         # What it begins with: the version of the format.
         MARK = "\x04\x08".b.freeze
-        private_constant :MARK
+
+        CONSTANTS = { '0' => nil, 'T' => true, 'F' => false }.freeze
+        SIMPLE = { 'i' => :number, ':' => :symbol, ';' => :known_symbol, '@' => :known_object }.freeze
+        OBJECTS = { 'I' => :with_variables, 'U' => :rational, 'l' => :large, '"' => :text, 'f' => :float, '[' => :list,
+                    '{' => :hash_of_pairs }.freeze
+        private_constant :MARK, :CONSTANTS, :SIMPLE, :OBJECTS
 
         # @param bytes [String]
         # @return [Boolean]
@@ -49,33 +54,38 @@ module Simpkv
         end
 
         def value
-          case take(1)
-          when '0' then nil
-          when 'T' then true
-          when 'F' then false
-          when 'i' then number
-          when ':' then symbol
-          when ';' then @symbols.fetch(number) { malformed }
-          when '@' then @objects.fetch(number) { malformed }
-          else object
-          end
+          mark = take(1)
+          return CONSTANTS[mark] if CONSTANTS.key?(mark)
+          return __send__(SIMPLE[mark]) if SIMPLE.key?(mark)
+
+          object(mark)
         end
 
         # Each of them can be referred to by its number.
-        def object
-          @at -= 1
+        def object(mark)
           place = @objects.length
           @objects << nil
-          @objects[place] = case take(1)
-                            when 'I' then with_variables
-                            when 'U' then rational
-                            when 'l' then large
-                            when '"' then text
-                            when 'f' then take(number).to_f
-                            when '[' then Array.new(bounded) { value }
-                            when '{' then Array.new(bounded) { [value, value] }.to_h
-                            else malformed
-                            end
+          @objects[place] = __send__(OBJECTS.fetch(mark) { malformed })
+        end
+
+        def known_symbol
+          @symbols.fetch(number) { malformed }
+        end
+
+        def known_object
+          @objects.fetch(number) { malformed }
+        end
+
+        def list
+          Array.new(bounded) { value }
+        end
+
+        def hash_of_pairs
+          Array.new(bounded) { [value, value] }.to_h
+        end
+
+        def float
+          take(number).to_f
         end
 
         # A text with its encoding. The two share a number.
@@ -147,14 +157,18 @@ module Simpkv
         # @raise [MalformedError] it is something else
         def formats(entry)
           entry, expires = entry if entry.is_a?(Array)
-          unless entry.is_a?(Hash) && entry.all? { |format, text| format.is_a?(String) && text.is_a?(String) }
+          unless texts?(entry)
             raise MalformedError, 'it is no Hash of texts by format: an encrypted store is to be decrypted first'
           end
 
-          [entry.to_h { |format, text| [format, valid(text)] }, expires.is_a?(Numeric) ? Time.at(expires).utc : nil]
+          [entry.transform_values { |text| valid(text) }, expires.is_a?(Numeric) ? Time.at(expires).utc : nil]
         end
 
         private
+
+        def texts?(entry)
+          entry.is_a?(Hash) && entry.flatten.all?(String)
+        end
 
         def decoded(bytes)
           return Marshalled.new(bytes).read if Marshalled.it?(bytes)

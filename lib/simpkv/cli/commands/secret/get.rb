@@ -19,7 +19,7 @@ module Simpkv
             'simpkv secret app1/db' => 'A password',
             'simpkv secret app1/db --format yescrypt' => 'The same password, for /etc/shadow',
             'simpkv secret app1/admin --words 8' => 'A passphrase',
-            "simpkv secret hosts/web1/ssh --kind ssh-ed25519 --part public" => 'The public part of a new SSH key'
+            'simpkv secret hosts/web1/ssh --kind ssh-ed25519 --part public' => 'The public part of a new SSH key'
           }.freeze
 
           KINDS = %w[password bytes ssh-ed25519 ssh-rsa ssh-ecdsa wireguard x509].freeze
@@ -31,7 +31,8 @@ module Simpkv
                       'bits' => 'of an RSA key (3072)', 'days' => 'of a certificate (365)' }.freeze
           TEXTS = { 'part' => 'private, public, fingerprint, certificate or chain', 'separator' => 'between words (-)',
                     'curve' => 'of ssh-ecdsa: nistp256, nistp384 or nistp521', 'comment' => 'of an SSH key',
-                    'key-type' => 'of a certificate: ec or rsa', 'issuer' => 'the key of the CA of a certificate' }.freeze
+                    'key-type' => 'of a certificate: ec or rsa',
+                    'issuer' => 'the key of the CA of a certificate' }.freeze
           private_constant :KINDS, :FORMATS, :ALPHABETS, :NUMBERS, :TEXTS
 
           def run(key)
@@ -63,7 +64,8 @@ module Simpkv
                       'of a password: digits, upper, lower or special; repeatable') do |_, name, number|
               (@wanted['at_least'] ||= {})[name] = Integer(number, 10)
             end
-            parser.on('--subject NAME=VALUE', /\A(\w+)=(.+)\z/, 'of a certificate: CN=...; repeatable') do |_, name, value|
+            parser.on('--subject NAME=VALUE', /\A(\w+)=(.+)\z/,
+                      'of a certificate: CN=...; repeatable') do |_, name, value|
               (@wanted['subject'] ||= {})[name] = value
             end
             parser.on('--name NAME', 'of a certificate: a host or an address; repeatable') do |name|
@@ -83,8 +85,9 @@ module Simpkv
           end
 
           def shown(key, text)
-            shown = RichData.binary?(text) ? { 'secret' => [text].pack('m0'), 'encoding' => 'base64' } : { 'secret' => text }
-            { 'key' => key }.merge(shown)
+            return { 'key' => key, 'secret' => text } unless RichData.binary?(text)
+
+            { 'key' => key, 'secret' => [text].pack('m0'), 'encoding' => 'base64' }
           end
         end
       end

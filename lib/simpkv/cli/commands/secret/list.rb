@@ -18,10 +18,13 @@ module Simpkv
             the kind, the time at which the secret was made, the forms that were made of it, and the key. Prints no
             secret. If keys cannot be read, lists them on standard error and exits with 65.
           TEXT
-          EXAMPLES = { 'simpkv secret list' => 'The environment production', 'simpkv secret list -g' => 'Global ones' }.freeze
+          EXAMPLES = { 'simpkv secret list' => 'Those of the environment production',
+                       'simpkv secret list -g' => 'Those that all environments share' }.freeze
 
           def run(folder = '')
-            tree = about_folder(folder) { reading.tree(path_of(folder), required: !folder.empty?) { |*pair| facts(*pair) } }
+            tree = about_folder(folder) do
+              reading.tree(path_of(folder), required: !folder.empty?) { |_, document| facts(document) }
+            end
             faults, found = tree[:keys].compact.partition { |_, facts| facts.is_a?(String) }.map(&:to_h)
             found = found.sort.map { |name, facts| { 'key' => Output.name(name) }.merge(facts) }
             output.print(found) { lines(found) }
@@ -32,7 +35,7 @@ module Simpkv
 
           # @return [Hash{String => Object}, String, nil] facts of a secret; why its document cannot be read; nil for
           #   another key, and for one that has expired
-          def facts(_name, document)
+          def facts(document)
             return if Value.expired?(document)
 
             about = RichData.read(document)[:metadata][Secrets::Entry::NAME]

@@ -16,7 +16,9 @@ module Simpkv
             version -1 with --history, or with the option history of the backend (simpkv forget removes it). Prints no
             secret.
           TEXT
-          EXAMPLES = { 'simpkv secret rotate app1/db --history 1' => 'Keep the former one until all nodes have run' }.freeze
+          EXAMPLES = {
+            'simpkv secret rotate app1/db --history 1' => 'The former one stays until all nodes have run'
+          }.freeze
 
           def run(key)
             path = existing(key)
