@@ -431,6 +431,20 @@ RSpec.describe 'simpkv::lookup_key' do
       expect([status.success?, out]).to match([true, /\A(?!.*pl4nted)/m])
     end
 
+    it 'makes no secret with --compile: a placeholder stands for it' do
+      root = File.join(world.dir, 'kept')
+      file = { 'backends' => { 'default' => { 'type' => 'file', 'id' => 'f', 'root_path' => root } } }
+      manifest = "notice(simpkv::secret('app1/db', #{file.to_json.gsub('":', '" => ')}).unwrap)"
+      FileUtils.mkdir_p(File.join(world.dir, 'environments/production/manifests'))
+      File.write(File.join(world.dir, 'environments/production/manifests/site.pp'), manifest)
+      data('a' => 'found')
+      hierarchy
+      out, status = puppet_lookup('--compile', 'a')
+      expect([status.success?, out]).to match([true, /found/])
+      expect(out).to include('!simpkv-placeholder!app1/db')
+      expect(Dir[File.join(root, '**/db')]).to be_empty
+    end
+
     # The program, of the Puppet and on the Ruby that run this.
     def puppet_lookup(*arguments)
       File.write(File.join(world.dir, 'facts.yaml'), "kernel: Linux\n")

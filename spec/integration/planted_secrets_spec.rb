@@ -225,6 +225,19 @@ RSpec.describe 'Values, metadata and passwords' do
     expect_no_leak(secrets)
   end
 
+  it 'are in no output or file of it but the managed one, if simpkv::secret has made them', needs: :mri do
+    options = site.to_json.gsub(/":(?=["{])/, '" => ')
+    formats = { 'plain' => {}, 'hash' => { 'format' => 'sha512-crypt', 'cost' => 1000 }, 'hex' => { 'format' => 'hex' } }
+    files = formats.map do |name, format|
+      more = format.to_json.gsub('":', '" => ')
+      "file { '#{root}/#{name}': content => simpkv::secret('d/made', #{options} + #{more}) }"
+    end
+    said.concat(apply(files.join("\n")))
+    made = formats.to_h { |name, _| [name, File.read("#{root}/#{name}")] }
+    expect(made['plain'].crypt(made['hash'])).to eq(made['hash'])
+    expect_no_leak(made)
+  end
+
   it 'are in none if a condition does not hold, or the server dies' do
     store.put('globals/k', "{\"value\":\"#{secrets[:value]}\"}")
     other = "{\"value\":\"#{secrets[:metadata]}\"}"
