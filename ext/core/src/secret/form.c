@@ -82,34 +82,35 @@ static skv_status make_form(const skv_format *format, skv_making making, skv_rep
     return skv_reply_done(reply);
 }
 
+static skv_status read_form(skv_request *request, const char *secret, size_t len)
+{
+    const skv_format *format = format_named(skv_request_text(request, "format", ""));
+    skv_making making = {.secret = secret, .len = len};
+    char what[64];
+
+    if (!format)
+        return skv_request_refuse(request, "format", FORMATS);
+    snprintf(what, sizeof what, "format '%s'", format->name);
+    request->what = what;
+    making.format = format->name;
+    making.seed = skv_request_text(request, "seed", NULL);
+    if (format->cost_max)
+        making.cost = skv_request_integer(request, "cost", format->cost_otherwise, format->cost_min, format->cost_max);
+    if (!skv_request_done(request))
+        return request->reply->status;
+    return make_form(format, making, request->reply);
+}
+
 skv_status skv_secret_form(const char *secret, size_t secret_len, const char *json, size_t json_len, skv_reply *reply)
 {
-    const skv_format *format;
     skv_request request;
-    const char *seed;
-    int64_t cost = 0;
-    char what[64];
 
     if (skv_reply_begin(reply) != SKV_OK)
         return SKV_INVALID;
-    if (skv_request_open(&request, json, json_len, reply)) {
-        format = format_named(skv_request_text(&request, "format", ""));
-        if (!format) {
-            skv_request_refuse(&request, "format", FORMATS);
-        } else {
-            snprintf(what, sizeof what, "format '%s'", format->name);
-            request.what = what;
-            if (format->cost_max)
-                cost =
-                    skv_request_integer(&request, "cost", format->cost_otherwise, format->cost_min, format->cost_max);
-            seed = skv_request_text(&request, "seed", NULL);
-            if (skv_request_done(&request))
-                make_form(format,
-                          (skv_making){
-                              .format = format->name, .secret = secret, .len = secret_len, .cost = cost, .seed = seed},
-                          reply);
-        }
-    }
+    if (!secret)
+        return skv_fail(reply, SKV_INVALID, "the secret is NULL");
+    if (skv_request_open(&request, json, json_len, reply))
+        read_form(&request, secret, secret_len);
     skv_request_close(&request);
     return reply->status;
 }

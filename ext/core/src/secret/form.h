@@ -28,8 +28,11 @@ skv_status skv_form_sha512_crypt(const skv_making *making, skv_reply *reply);   
 skv_status skv_form_caching_sha2_password(const skv_making *making, skv_reply *reply); /* form_rounds.c */
 skv_status skv_form_apr1(const skv_making *making, skv_reply *reply);                  /* form_rounds.c */
 
-/* Two of them with a given salt. form_rounds.c. */
+#define SKV_SCRAM_SALT 16 /* bytes, as PostgreSQL makes them */
+
+/* Three of them with a given salt: a text, and for SCRAM bytes. form_rounds.c and form_scram.c. */
 skv_status skv_apr1_of(const skv_making *making, const char *salt, skv_reply *reply);
 skv_status skv_caching_sha2_of(const skv_making *making, const char *salt, skv_reply *reply);
+skv_status skv_scram_of(const skv_making *making, const unsigned char *salt, skv_reply *reply);
 
 #endif
