@@ -62,6 +62,14 @@ void skv_json_add(json_t **container, const char *name, json_t *value)
         skv_json_append(container, value);
 }
 
+json_t *skv_json_take_text(skv_buf *buf)
+{
+    json_t *text = skv_buf_failed(buf) ? NULL : json_stringn(buf->bytes ? buf->bytes : "", buf->len);
+
+    skv_buf_free(buf);
+    return text;
+}
+
 skv_status skv_json_reply(json_t *tree, skv_reply *reply)
 {
     if (!tree)

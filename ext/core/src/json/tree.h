@@ -70,6 +70,9 @@ json_t *skv_json_load(const char *bytes, size_t len, size_t flags, json_error_t 
 /* Fails with SKV_INVALID, the name of a text that skv_json_load() did not read, and the place. */
 skv_status skv_json_fail_syntax(const char *name, const json_error_t *error, skv_reply *reply);
 
+/* Makes a text of the buffer, which is freed. Returns NULL if the buffer has failed or memory runs out. */
+json_t *skv_json_take_text(skv_buf *buf);
+
 /* Appends the text of the tree to the reply's data, and frees the tree. Returns the reply's status. */
 skv_status skv_json_reply(json_t *tree, skv_reply *reply);
 

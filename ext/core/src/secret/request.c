@@ -8,7 +8,7 @@ bool skv_request_open(skv_request *request, const char *json, size_t json_len, s
 {
     json_error_t error;
 
-    *request = (skv_request){.what = "this call", .reply = reply};
+    *request = (skv_request){.what = "this call", .path = "", .reply = reply};
     if (!json) {
         skv_fail(reply, SKV_INVALID, "the request is NULL");
         return false;
@@ -24,6 +24,14 @@ bool skv_request_open(skv_request *request, const char *json, size_t json_len, s
     return reply->status == SKV_OK;
 }
 
+bool skv_request_open_member(skv_request *request, json_t *object, const char *path, const char *what, skv_reply *reply)
+{
+    *request = (skv_request){json_incref(object), json_object(), what, path, reply};
+    if (!request->taken)
+        skv_fail_memory(reply);
+    return reply->status == SKV_OK;
+}
+
 void skv_request_close(skv_request *request)
 {
     json_decref(request->members);
@@ -32,7 +40,7 @@ void skv_request_close(skv_request *request)
 
 skv_status skv_request_refuse(skv_request *request, const char *name, const char *expected)
 {
-    return skv_fail(request->reply, SKV_INVALID, "option '%s': expected %s", name, expected);
+    return skv_fail(request->reply, SKV_INVALID, "option '%s%s': expected %s", request->path, name, expected);
 }
 
 /* Moves a member to those that were read. Returns NULL if there is none. */
@@ -59,8 +67,8 @@ int64_t skv_request_integer(skv_request *request, const char *name, int64_t othe
         return otherwise;
     if (json_is_integer(value) && number >= min && number <= max)
         return number;
-    skv_fail(request->reply, SKV_INVALID, "option '%s': expected an integer from %lld to %lld", name, (long long)min,
-             (long long)max);
+    skv_fail(request->reply, SKV_INVALID, "option '%s%s': expected an integer from %lld to %lld", request->path, name,
+             (long long)min, (long long)max);
     return otherwise;
 }
 
@@ -73,6 +81,28 @@ const char *skv_request_text(skv_request *request, const char *name, const char 
     if (json_is_string(value))
         return json_string_value(value);
     skv_request_refuse(request, name, "a text");
+    return otherwise;
+}
+
+/* Returns true for UTF-8 without the control characters of ASCII and Latin-1, and without U+2028 and U+2029, which
+ * separate lines. */
+static bool is_line(const char *text)
+{
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++)
+        if (*at < 0x20 || *at == 0x7f || (at[0] == 0xc2 && at[1] < 0xa0) ||
+            (at[0] == 0xe2 && at[1] == 0x80 && (at[2] | 1) == 0xa9))
+            return false;
+    return true;
+}
+
+const char *skv_request_line(skv_request *request, const char *name, const char *otherwise, size_t max)
+{
+    const char *text = skv_request_text(request, name, otherwise);
+
+    if (!text || (is_line(text) && strlen(text) <= max))
+        return text;
+    skv_fail(request->reply, SKV_INVALID, "option '%s%s': expected one line of text, of %zu bytes at most",
+             request->path, name, max);
     return otherwise;
 }
 

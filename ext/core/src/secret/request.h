@@ -12,6 +12,7 @@ typedef struct skv_request {
     json_t *members;  /* those that nobody has read */
     json_t *taken;    /* those that were read, by name */
     const char *what; /* for messages: "kind 'password'" */
+    const char *path; /* before the names of members in messages: "issuer." */
     skv_reply *reply;
 } skv_request;
 
@@ -22,11 +23,20 @@ void skv_request_close(skv_request *request);
 /* Return the member, or `otherwise` if the request lacks it. */
 int64_t skv_request_integer(skv_request *request, const char *name, int64_t otherwise, int64_t min, int64_t max);
 const char *skv_request_text(skv_request *request, const char *name, const char *otherwise);
+
+/* The same for one line of text without control characters, of `max` bytes at most. */
+const char *skv_request_line(skv_request *request, const char *name, const char *otherwise, size_t max);
+
 bool skv_request_flag(skv_request *request, const char *name);
 
 /* Returns an object or an array, which the request owns; NULL if it lacks the member. */
 json_t *skv_request_object(skv_request *request, const char *name);
 json_t *skv_request_array(skv_request *request, const char *name);
+
+/* Opens an object in the request as a request of its own, which lives no longer: `path` is "issuer.", and `what` is
+ * "option 'issuer'". Release as skv_request_open() says. */
+bool skv_request_open_member(skv_request *request, json_t *object, const char *path, const char *what,
+                             skv_reply *reply);
 
 /* Fails with SKV_INVALID: "option 'NAME': expected ..." */
 skv_status skv_request_refuse(skv_request *request, const char *name, const char *expected);
