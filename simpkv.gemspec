@@ -10,7 +10,8 @@ Gem::Specification.new do |spec|
                      'which manifests keep between runs and share between nodes, in files or in the LDAP directory ' \
                      'of a site.'
   spec.authors = ['The simpkv developers']
-  spec.license = 'Apache-2.0'
+  # MIT: the words of passphrases, ext/core/src/secret/words.c.
+  spec.licenses = %w[Apache-2.0 MIT]
   spec.required_ruby_version = '>= 2.6'
   spec.metadata = { 'rubygems_mfa_required' => 'true' }
   spec.require_paths = ['lib']

@@ -17,6 +17,7 @@ class BillOfMaterials
     'jansson' => { sonames: %w[libjansson], license: 'MIT', range: '*' },
     'pcre2' => { sonames: %w[libpcre2-8], license: 'BSD-3-Clause', range: '*' },
     'openssl' => { sonames: %w[libcrypto], license: 'Apache-2.0', range: '>=1.1.1' },
+    'libxcrypt' => { sonames: %w[libcrypt], license: 'LGPL-2.1-or-later', range: '*' },
     'openldap' => { sonames: %w[libldap liblber], license: 'OLDAP-2.8', range: '*' }
   }.freeze
 
@@ -106,7 +107,7 @@ class BillOfMaterials
     return component('library', metadata['name'], nil, metadata['license'], version: metadata['version']) unless gem?
 
     platform = spec.platform == Gem::Platform::RUBY ? '' : "?platform=#{spec.platform}"
-    component('library', spec.name, "pkg:gem/#{spec.name}@#{spec.version}#{platform}", spec.license,
+    component('library', spec.name, "pkg:gem/#{spec.name}@#{spec.version}#{platform}", spec.licenses,
               version: spec.version.to_s)
   end
 

@@ -42,7 +42,7 @@ class House
     code, comments = count(Dir[File.join(@root, 'ext/{core/{src,include},simpkv}/**/*.{c,h}')])
     tests, = count(Dir[File.join(@root, 'ext/core/test/**/*.{c,h}')])
     files = Dir[File.join(@root, 'ext/{core/{src,include},simpkv}/**/*.{c,h}')].length
-    ['simpkv', 'ext', files, code, comments, tests, 'libldap, jansson, PCRE2, OpenSSL']
+    ['simpkv', 'ext', files, code, comments, tests, 'libldap, jansson, PCRE2, OpenSSL, libxcrypt']
   end
 
   # @return [Array(Integer, Integer)] lines of code, and of comments

@@ -51,5 +51,5 @@ ruby='ruby ruby-dev ruby-ffi'
 ldap=libldap-dev
 [ "$suite" != bullseye ] || ldap=libldap2-dev
 SUITE=$suite "$tree/packaging/chroot" "$tree" \
-  "$ruby gcc make binutils libc6-dev libjansson-dev libpcre2-dev libssl-dev $ldap jq locales" \
+  "$ruby gcc make binutils libc6-dev libjansson-dev libpcre2-dev libssl-dev libcrypt-dev $ldap jq locales" \
   sh /work/rakelib/other_ruby.sh --inside "${STAGE:-}" "$@"

@@ -1,5 +1,5 @@
 # The core: libsimpkv.so, its tests, and the builds that find defects. Needs GNU make, a C11 compiler, jansson, PCRE2,
-# libldap and OpenSSL's libcrypto.
+# libldap, libxcrypt's libcrypt and OpenSSL's libcrypto.
 #
 #   ./configure             writes the Makefile that includes this
 #   make                    libsimpkv.so
@@ -39,7 +39,7 @@ ldflags := -Wl,-z,relro,-z,now $(LDFLAGS)
 warnings := -Wall -Wextra -Wconversion -Wshadow
 cppflags := -D_GNU_SOURCE -DSKV_VERSION='"$(VERSION)"' -I$(root)include -I$(root)src $(CPPFLAGS)
 cflags := -std=c11 -fPIC -fvisibility=hidden -pthread $(hardening) $(warnings) $(WERROR) $(CFLAGS)
-libs := -ljansson -lpcre2-8 $(LDAP_LIBS) -lcrypto -pthread
+libs := -ljansson -lpcre2-8 $(LDAP_LIBS) -lcrypto -lcrypt -lm -pthread
 
 sources := $(sort $(wildcard $(root)src/*.c $(root)src/*/*.c))
 objects := $(patsubst $(root)src/%.c,$(BUILD)/%.o,$(sources))
@@ -71,12 +71,13 @@ $(reader): $(root)../simpkv/json_reader.c $(this)
 
 $(BUILD)/test/json/test_reader $(BUILD)/fuzz_json_read: $(reader)
 
-wipe_tests := test_wipe test_json_wipe test_keyring_wipe
+wipe_tests := test_wipe test_json_wipe test_keyring_wipe test_secret_wipe
 $(filter $(addprefix %/,$(wipe_tests)),$(tests)): $(BUILD)/test/freed.o
 $(filter $(BUILD)/test/crypt/%,$(tests)): $(BUILD)/test/crypt_fixture.o
 $(filter $(BUILD)/test/audit/%,$(tests)): $(BUILD)/test/audit_fixture.o
 # The functions of the core that a test replaces.
 $(BUILD)/test/ldap/test_ldap_watch_hostile: replaced := skv_now_plus_ns
+$(BUILD)/test/secret/test_secret_wipe: replaced := getrandom
 $(tests): %: %.o $(harness) $(objects)
 	$(CC) $(cflags) $(ldflags) $(replaced:%=-Wl,--wrap=%) $^ $(libs) -lm -ldl -o $@
 
@@ -108,7 +109,8 @@ test:
 # Those that take less than a second and start no server.
 test-quick:
 	$(MAKE) test ONLY="test_base test_document test_double test_reader test_tree test_dn test_key test_uri \
-	  test_transport test_gate test_resolve test_file_access test_store test_crypt test_keys test_page test_audit"
+	  test_transport test_gate test_resolve test_file_access test_store test_crypt test_keys test_page test_audit \
+	  test_form"
 
 # Sanitizers have a free() of their own, as the tests of wiped memory have. Its locks stay taken in a child if another
 # thread allocates during the fork, as in test_fork (a hang in some 40 runs).

@@ -8,6 +8,7 @@
 #include "simpkv_faults.h"
 #include "simpkv_keyring.h"
 #include "simpkv_rules.h"
+#include "simpkv_secret.h"
 
 #include <ruby.h>
 #include <ruby/encoding.h>
@@ -68,6 +69,7 @@ void skv_rb_init_json_generate(VALUE native);
 void skv_rb_init_json_parse(VALUE native);
 void skv_rb_init_store(VALUE native);
 void skv_rb_init_rules(VALUE native);
+void skv_rb_init_secret(VALUE native);
 void skv_rb_init_keyring(VALUE native);
 void skv_rb_init_audit_log(VALUE native);
 

@@ -12,7 +12,8 @@ end
 PACKAGES = {
   'ruby.h' => %w[ruby-dev ruby-devel], 'make' => %w[make make], 'a working C compiler' => %w[gcc gcc],
   'jansson' => %w[libjansson-dev jansson-devel], 'PCRE2' => %w[libpcre2-dev pcre2-devel],
-  'OpenSSL' => %w[libssl-dev openssl-devel], 'libldap' => %w[libldap-dev openldap-devel]
+  'OpenSSL' => %w[libssl-dev openssl-devel], 'libxcrypt' => %w[libcrypt-dev libxcrypt-devel],
+  'libldap' => %w[libldap-dev openldap-devel]
 }.freeze
 
 # Stops with one line, which names what is missing and how to install it, unless nothing is.
@@ -66,9 +67,10 @@ require_all(missing.merge('a working C compiler' => 'a working C compiler'), res
 missing['jansson'] = absent('jansson.h', 'jansson', 'json_loadb')
 missing['PCRE2'] = absent('pcre2.h', 'pcre2-8', 'pcre2_match_8', '-DPCRE2_CODE_UNIT_WIDTH=8')
 missing['OpenSSL'] = absent('openssl/evp.h', 'crypto', 'EVP_aes_256_gcm')
+missing['libxcrypt'] = absent('crypt.h', 'crypt', 'crypt_gensalt_rn')
 missing['libldap'] = absent_libldap.call
 require_all(missing)
-$libs = "#{libldap} #{$libs}"
+$libs = "#{libldap} #{$libs} -lm"
 
 abort 'simpkv: this Ruby has no rb_nogvl: it must be Ruby 2.6 or newer' unless have_func('rb_nogvl', 'ruby/thread.h')
 have_func('rb_enc_interned_str', 'ruby/encoding.h')

@@ -38,6 +38,7 @@ void Init_simpkv_ext(void)
     skv_rb_init_json_parse(skv_rb_native);
     skv_rb_init_store(skv_rb_native);
     skv_rb_init_rules(skv_rb_native);
+    skv_rb_init_secret(skv_rb_native);
     skv_rb_init_keyring(skv_rb_native);
     skv_rb_init_audit_log(skv_rb_native);
 }

@@ -21,8 +21,8 @@ RSpec.describe 'A gem that is installed without a prerequisite' do
     end
   }
   # Without a compiler, the line named only that: the headers came in the next try, since nothing can look for them.
-  debian = %w[ruby-dev make gcc libjansson-dev libpcre2-dev libssl-dev libldap-dev]
-  redhat = %w[ruby-devel make gcc jansson-devel pcre2-devel openssl-devel openldap-devel]
+  debian = %w[ruby-dev make gcc libjansson-dev libpcre2-dev libssl-dev libcrypt-dev libldap-dev]
+  redhat = %w[ruby-devel make gcc jansson-devel pcre2-devel openssl-devel libxcrypt-devel openldap-devel]
   all_after = lambda do |first|
     from = debian.index(first)
     ["#{debian.drop(from).join(' ')} (before Debian 12, libldap2-dev)", redhat.drop(from).join(' ')]
@@ -37,6 +37,8 @@ RSpec.describe 'A gem that is installed without a prerequisite' do
                           'libpcre2-dev', 'pcre2-devel'],
     'header of OpenSSL' => [->(&block) { Packages.without_header('openssl', &block) }, %r{openssl/evp\.h},
                             'libssl-dev', 'openssl-devel'],
+    'header of libxcrypt' => [->(&block) { Packages.without_header('crypt.h', &block) }, /crypt\.h/,
+                              'libcrypt-dev', 'libxcrypt-devel'],
     'header of libldap' => [->(&block) { Packages.without_header('ldap.h', &block) }, /ldap\.h/,
                             'libldap-dev (before Debian 12, libldap2-dev)', 'openldap-devel'],
     'header of jansson and that of libldap' => [

@@ -2,8 +2,8 @@
  * A document, which is decrypted as it is, and a header, for which an authentic document is made. Only authentic
  * documents are decrypted, and only with a header that has the five members.
  */
+#include "base/base64.h"
 #include "base/reply.h"
-#include "crypt/base64url.h"
 
 #include "simpkv_keyring.h"
 

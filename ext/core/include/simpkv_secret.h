@@ -17,8 +17,8 @@ extern "C" {
 /*
  * Makes a secret. The request has "kind", and the options of that kind:
  *
- *   password      "length" (24), "alphabet" ("alphanumeric"), "at_least" ({"digits":1}); or "words" and "separator"
- *                 ("-") in their place; "minimum_bits" (80): a request for less entropy is SKV_INVALID
+ *   password      "length" (24), "alphabet" ("alphanumeric"), "at_least" ({"digits":1}); or in their place "words" and
+ *                 "separator" ("-"). A request of less entropy than "minimum_bits" (80) is SKV_INVALID.
  *   bytes         "length" (32)
  *   ssh-ed25519   "comment" ("")
  *   ssh-rsa       "comment" (""), "bits" (3072; 2048 to 8192)
@@ -48,6 +48,9 @@ SKV_API skv_status skv_secret_make(const char *request, size_t request_len, skv_
  *   plain, base64, hex, mysql_native_password         the same in each call: the number is 0
  *   yescrypt, bcrypt, htpasswd-bcrypt, sha256-crypt, sha512-crypt, scram-sha-256, caching_sha2_password, ssha, apr1
  *                                                     with a random salt: the number is 1
+ *
+ * yescrypt, bcrypt, htpasswd-bcrypt, sha256-crypt, sha512-crypt and scram-sha-256 have a cost. The largest one takes
+ * some seconds.
  *
  * The data are the form. SKV_OK; SKV_INVALID, also for a secret that the format cannot hold, such as one with a NUL;
  * SKV_UNAVAILABLE (the kernel, libcrypt or libcrypto refuses). Thread-safe.

@@ -120,6 +120,20 @@ module Simpkv
         nil
       end
 
+      def secret_make(request)
+        Calls.reply(:data) { |r| Library.skv_secret_make(*Calls.bytes(request), r) }
+      end
+
+      # @return [Array(String, Boolean)] the form, and whether it has a random salt
+      def secret_form(secret, request)
+        salted = nil
+        arguments = [secret, request].flat_map { |text| Calls.bytes(text) }
+        form = Calls.reply(:data) do |r|
+          Library.skv_secret_form(*arguments, r).tap { salted = Library.skv_reply_number(r) == 1 }
+        end
+        [form, salted]
+      end
+
       def generate(object)
         JsonWriter.generate(object)
       end

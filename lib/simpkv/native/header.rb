@@ -5,7 +5,7 @@ module Simpkv
     # Reads the public headers of the core. The FFI binding takes its functions and numbers from there.
     class Header
       # The headers of this gem, or of this checkout.
-      PATHS = %w[simpkv simpkv_keyring simpkv_audit simpkv_changes simpkv_faults simpkv_rules].map do |name|
+      PATHS = %w[simpkv simpkv_keyring simpkv_audit simpkv_changes simpkv_faults simpkv_rules simpkv_secret].map do |name|
         File.expand_path("../../../ext/core/include/#{name}.h", __dir__)
       end.freeze
 
@@ -13,10 +13,13 @@ module Simpkv
       TYPES = { 'int' => :int, 'skv_status' => :int, 'size_t' => :size_t, 'int64_t' => :int64, 'double' => :double,
                 'void' => :void, 'const char *' => :buffer_in, 'skv_watch' => :pointer }.freeze
       POINTER = /\A(?:const )?(?:char|void|skv_\w+) \*\z/.freeze
-      private_constant :TYPES, :POINTER
+
+      # What waits or works for long without a cancel handle.
+      LONG = %w[skv_open skv_secret_make skv_secret_form].freeze
+      private_constant :TYPES, :POINTER, :LONG
 
       # A declared function, with the types of FFI. `waits` is true if it may wait for a lock, a disk or a server,
-      # or work for long: such functions take a cancel handle. `replies` is true if it fills a reply.
+      # or work for long: most such functions take a cancel handle. `replies` is true if it fills a reply.
       Function = Struct.new(:result, :parameters, :waits, :replies)
 
       # @return [Hash{String => Function}] the functions by name
@@ -64,7 +67,7 @@ module Simpkv
 
         parameters = parameters == 'void' ? [] : parameters.split(', ')
         types = parameters.map { |parameter| ffi_type(parameter[/\A.*[ *](?=\w+\z)/].to_s.strip, declaration) }
-        waits = parameters.include?('skv_cancel *cancel') || name == 'skv_open'
+        waits = parameters.include?('skv_cancel *cancel') || LONG.include?(name)
         replies = parameters.last == 'skv_reply *reply'
         [name, Function.new(result_type(name, ffi_type(result, declaration)), types, waits, replies)]
       end

@@ -1,5 +1,5 @@
 /* crypt.c - encrypts documents, and decrypts them. */
-#include "crypt/base64url.h"
+#include "base/base64.h"
 #include "crypt/decrypt.h"
 #include "name/key.h"
 

@@ -1,6 +1,6 @@
 #include "crypt/decrypt.h"
 
-#include "crypt/base64url.h"
+#include "base/base64.h"
 
 #include <string.h>
 

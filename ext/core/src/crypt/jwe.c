@@ -1,6 +1,6 @@
 #include "crypt/jwe.h"
 
-#include "crypt/base64url.h"
+#include "base/base64.h"
 #include "crypt/keys.h"
 #include "json/tree.h"
 #include "json/writer.h"

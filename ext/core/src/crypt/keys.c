@@ -1,7 +1,7 @@
 #include "crypt/keys.h"
 
+#include "base/base64.h"
 #include "base/io.h"
-#include "crypt/base64url.h"
 #include "json/tree.h"
 
 #include <errno.h>

@@ -19,22 +19,10 @@
 
 /* ---- Escaping ---- */
 
-static const char hex_digits[] = "0123456789abcdef";
-
-static void put_hex(skv_buf *buf, const char *bytes, size_t len)
-{
-    if (!skv_buf_reserve(buf, 2 * len))
-        return;
-    for (size_t i = 0; i < len; i++) {
-        char digits[] = {hex_digits[(unsigned char)bytes[i] >> 4], hex_digits[bytes[i] & 15]};
-        skv_buf_put(buf, digits, sizeof digits);
-    }
-}
-
 static void put_escaped(skv_buf *buf, char c)
 {
     skv_buf_put_char(buf, '\\');
-    put_hex(buf, &c, 1);
+    skv_hex_put(buf, &c, 1);
 }
 
 /* Returns true for characters that would end or change a value by RFC 4514, and for control characters. */
@@ -325,7 +313,7 @@ static skv_status put_rdn(skv_reply *reply, const char *type, text name, bool he
     skv_buf_put_string(&reply->data, type);
     skv_buf_put_char(&reply->data, '=');
     if (hex)
-        put_hex(&reply->data, name.bytes, name.len);
+        skv_hex_put(&reply->data, name.bytes, name.len);
     else
         put_value(&reply->data, name.bytes, name.len);
     len = reply->data.len - start;

@@ -1,6 +1,6 @@
 /* Documents that are encrypted, and what is refused of those that are not as they were. */
+#include "base/base64.h"
 #include "check.h"
-#include "crypt/base64url.h"
 #include "crypt/cipher.h"
 #include "crypt_fixture.h"
 

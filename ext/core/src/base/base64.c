@@ -1,11 +1,11 @@
-#include "crypt/base64url.h"
+#include "base/base64.h"
 
 #include <stdint.h>
 
-static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+#define LETTERS_AND_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 /* Encodes one byte or two as two characters or three. Returns the end of the characters. */
-static char *put_rest(char *out, const unsigned char *bytes, size_t count)
+static char *put_rest(char *out, const unsigned char *bytes, size_t count, const char *digits)
 {
     unsigned first = bytes[0], second = count > 1 ? bytes[1] : 0;
 
@@ -16,9 +16,8 @@ static char *put_rest(char *out, const unsigned char *bytes, size_t count)
     return out;
 }
 
-void skv_base64url_put(skv_buf *buf, const void *bytes, size_t len)
+static void put_digits(skv_buf *buf, const unsigned char *from, size_t len, const char *digits)
 {
-    const unsigned char *from = bytes;
     char *out;
 
     if (!skv_buf_reserve(buf, (len * 4 + 2) / 3))
@@ -31,9 +30,20 @@ void skv_base64url_put(skv_buf *buf, const void *bytes, size_t len)
         out[3] = digits[from[2] & 63];
     }
     if (len)
-        out = put_rest(out, from, len);
+        out = put_rest(out, from, len, digits);
     *out = '\0';
     buf->len = (size_t)(out - buf->bytes);
+}
+
+void skv_base64_put(skv_buf *buf, const void *bytes, size_t len)
+{
+    put_digits(buf, bytes, len, LETTERS_AND_DIGITS "+/");
+    skv_buf_put(buf, "==", (3 - len % 3) % 3);
+}
+
+void skv_base64url_put(skv_buf *buf, const void *bytes, size_t len)
+{
+    put_digits(buf, bytes, len, LETTERS_AND_DIGITS "-_");
 }
 
 /* The value of each character, plus 1. */
