@@ -21,16 +21,24 @@ extern "C" {
  *                 "separator" ("-"). A request of less entropy than "minimum_bits" (80) is SKV_INVALID.
  *   bytes         "length" (32)
  *   ssh-ed25519   "comment" ("")
- *   ssh-rsa       "comment", "bits" (3072)
- *   ssh-ecdsa     "comment", "curve" ("nistp256")
+ *   ssh-rsa       "comment" (""), "bits" (3072; 2048 to 8192)
+ *   ssh-ecdsa     "comment" (""), "curve" ("nistp256", "nistp384", "nistp521")
  *   wireguard
- *   x509          "subject" ({"CN":"www.example.com"}), "names" (subject alternative names: "www.example.com",
- *                 "192.0.2.1"), "days" (365), "key_type" ("ec"; "rsa" with "bits"), "ca" (false); and for a certificate
- *                 that a CA signs "issuer" ({"certificate":PEM,"private":PEM})
+ *   x509          "subject" ({"CN":"www.example.com"}, and "C", "ST", "L", "O", "OU"), "names" (["192.0.2.1"], DNS
+ *                 names and IP addresses beside the CN), "days" (365; 3650 for a CA), "key_type" ("ec", P-256; "rsa"
+ *                 with "bits" as above), "ca" (false); and for a certificate that a CA signs "issuer"
+ *                 ({"certificate":PEM,"private":PEM}; the certificates above the issuer may follow its own)
  *
  * The data are a JSON object with "value", the secret itself, and "parts", an object of what else belongs to it, by
- * name: "public", "fingerprint", "certificate". Bytes that are no text are in base64, and "encoding" says so.
- * SKV_OK, SKV_UNAVAILABLE (the kernel or libcrypto refuses). Thread-safe.
+ * name. Bytes that are no text are in base64, and "encoding" says so.
+ *
+ *   ssh-*         the private key in OpenSSH's format; "public" (a line without its newline), "fingerprint"
+ *   wireguard     the private key in base64; "public"
+ *   x509          the private key in PEM (PKCS #8); "certificate" and "chain" (PEM: the issuer and those above it, if
+ *                 there is one), "fingerprint" (SHA-256), "serial", "not_before", "not_after" (RFC 3339)
+ *
+ * SKV_OK; SKV_INVALID, also for an issuer that is no CA, is not valid now, has another key, or would not be the last
+ * one to expire; SKV_UNAVAILABLE (the kernel or libcrypto refuses). Thread-safe.
  */
 SKV_API skv_status skv_secret_make(const char *request, size_t request_len, skv_reply *reply);
 
@@ -50,6 +58,21 @@ SKV_API skv_status skv_secret_make(const char *request, size_t request_len, skv_
  */
 SKV_API skv_status skv_secret_form(const char *secret, size_t secret_len, const char *request, size_t request_len,
                                    skv_reply *reply);
+
+/*
+ * Makes the revocation list of a CA. The request has "issuer" as above, "revoked" (an array of {"serial":"4F1A...",
+ * "at":"2026-11-29T05:00:00Z" or unix seconds}), "number" (higher than that of the list before), and "days" (30) until
+ * programs expect the next list.
+ *
+ * The data are the list in PEM. Returns as skv_secret_make() does. Thread-safe.
+ */
+SKV_API skv_status skv_secret_crl(const char *request, size_t request_len, skv_reply *reply);
+
+/*
+ * Reads the first certificate of a text in PEM. The data are a JSON object: "serial" (hexadecimal), "subject" (RFC
+ * 2253), "not_before", "not_after" (RFC 3339), "ca" (a boolean). SKV_OK, SKV_INVALID. Thread-safe.
+ */
+SKV_API skv_status skv_secret_certificate(const char *pem, size_t pem_len, skv_reply *reply);
 
 #ifdef __cplusplus
 }

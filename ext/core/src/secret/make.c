@@ -32,10 +32,10 @@ static skv_status make_kind(skv_request *request)
     const skv_kind_of_secret *kind = kind_named(skv_request_text(request, "kind", "password"));
     json_t *made = json_object();
 
-    if (request->reply->status == SKV_OK && !kind)
+    if (!kind) {
         skv_request_refuse(request, "kind",
                            "'password', 'bytes', 'ssh-ed25519', 'ssh-rsa', 'ssh-ecdsa', 'wireguard' or 'x509'");
-    if (request->reply->status == SKV_OK) {
+    } else if (request->reply->status == SKV_OK) {
         request->what = kind->what;
         if (kind->make(request, &made) == SKV_OK)
             return skv_json_reply(made, request->reply);

@@ -78,7 +78,7 @@ static bool with_values(EVP_PKEY *pair, size_t count, void (*put)(const skv_der 
 {
     unsigned char *der = NULL;
     int len = i2d_PrivateKey(pair, &der);
-    skv_der values[9];
+    skv_der values[9] = {{NULL, 0}};
     bool found = len > 0 && find_values(der, len, values, count);
 
     if (found)
@@ -88,7 +88,7 @@ static bool with_values(EVP_PKEY *pair, size_t count, void (*put)(const skv_der 
     return found;
 }
 
-static void put_value(skv_buf *out, const skv_der *value)
+static void put_der_integer(skv_buf *out, const skv_der *value)
 {
     skv_ssh_put_number(out, value->bytes, (size_t)value->len);
 }
@@ -98,10 +98,10 @@ static void put_rsa_values(const skv_der *values, skv_ssh_key *key)
 {
     static const size_t private[] = {1, 2, 3, 8, 4, 5};
 
-    put_value(&key->public, &values[2]);
-    put_value(&key->public, &values[1]);
+    put_der_integer(&key->public, &values[2]);
+    put_der_integer(&key->public, &values[1]);
     for (size_t i = 0; i < sizeof private / sizeof *private; i++)
-        put_value(&key->private, &values[private[i]]);
+        put_der_integer(&key->private, &values[private[i]]);
 }
 
 static bool put_rsa(const skv_ssh_kind *kind, EVP_PKEY *pair, skv_ssh_key *key)
@@ -114,7 +114,7 @@ static bool put_rsa(const skv_ssh_kind *kind, EVP_PKEY *pair, skv_ssh_key *key)
 /* The values are the version and the private number. */
 static void put_ecdsa_values(const skv_der *values, skv_ssh_key *key)
 {
-    put_value(&key->private, &values[1]);
+    put_der_integer(&key->private, &values[1]);
 }
 
 static bool put_ecdsa(const skv_ssh_kind *kind, EVP_PKEY *pair, skv_ssh_key *key)

@@ -87,7 +87,7 @@ static void put_lines(skv_buf *out, const skv_buf *bytes)
 {
     skv_buf text;
 
-    skv_buf_init(&text, 2 * SKV_SSH_KEY_MAX);
+    skv_buf_init(&text, SKV_SSH_KEY_MAX);
     skv_base64_put(&text, bytes->bytes, bytes->len);
     out->no_memory |= skv_buf_failed(bytes) || skv_buf_failed(&text);
     for (size_t at = 0; at < text.len; at += LINE) {
@@ -102,7 +102,7 @@ json_t *skv_ssh_private_text(const skv_ssh_key *key, skv_reply *reply)
     skv_buf file, text;
 
     skv_buf_init(&file, SKV_SSH_KEY_MAX);
-    skv_buf_init(&text, 2 * SKV_SSH_KEY_MAX);
+    skv_buf_init(&text, SKV_SSH_KEY_MAX);
     put_private_file(&file, key, reply);
     skv_buf_put_string(&text, "-----BEGIN OPENSSH PRIVATE KEY-----\n");
     put_lines(&text, &file);
@@ -116,7 +116,7 @@ json_t *skv_ssh_public_text(const skv_ssh_key *key)
     const unsigned char *type = (const unsigned char *)key->public.bytes;
     skv_buf text;
 
-    skv_buf_init(&text, 2 * SKV_SSH_KEY_MAX);
+    skv_buf_init(&text, SKV_SSH_KEY_MAX);
     text.no_memory = skv_buf_failed(&key->public);
     if (!text.no_memory)
         skv_buf_put(&text, type + 4, type[3]); /* the first string; its length fits in a byte */

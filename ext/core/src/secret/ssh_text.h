@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-/* More than any key has. */
+/* More than any of the buffers and texts of a key needs. */
 #define SKV_SSH_KEY_MAX 65536
 
 /* A key pair in the encoding of RFC 4251, section 5. */
