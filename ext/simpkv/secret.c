@@ -1,9 +1,11 @@
-/* Simpkv::Native: secrets, and forms of them. Keys and costly forms take long, so both calls run without the GVL. */
+/* Simpkv::Native: secrets, forms of them, and revocation lists. Keys and costly forms take long, so the calls run without
+ * the GVL. */
 #include "convert.h"
 
 /* One call: its arguments and its result. Lives on the stack of the method. */
 typedef struct secret_call {
-    VALUE secret, request; /* frozen Strings; no secret: it is made */
+    skv_status (*make)(const char *request, size_t request_len, skv_reply *reply); /* NULL for a form */
+    VALUE secret, request;                                                         /* frozen Strings */
     skv_reply *reply;
 } secret_call;
 
@@ -11,10 +13,10 @@ static void run_secret(void *data)
 {
     secret_call *call = data;
 
-    if (RTEST(call->secret))
-        skv_secret_form(SKV_RB_BYTES(call->secret), SKV_RB_BYTES(call->request), call->reply);
+    if (call->make)
+        call->make(SKV_RB_BYTES(call->request), call->reply);
     else
-        skv_secret_make(SKV_RB_BYTES(call->request), call->reply);
+        skv_secret_form(SKV_RB_BYTES(call->secret), SKV_RB_BYTES(call->request), call->reply);
 }
 
 static void perform_secret(secret_call *call)
@@ -27,7 +29,15 @@ static void perform_secret(secret_call *call)
 
 static VALUE make_secret(VALUE self, VALUE request)
 {
-    secret_call call = {.secret = Qnil, .request = skv_rb_bytes(request)};
+    secret_call call = {.make = skv_secret_make, .secret = Qnil, .request = skv_rb_bytes(request)};
+
+    perform_secret(&call);
+    return skv_rb_take_data(call.reply);
+}
+
+static VALUE make_crl(VALUE self, VALUE request)
+{
+    secret_call call = {.make = skv_secret_crl, .secret = Qnil, .request = skv_rb_bytes(request)};
 
     perform_secret(&call);
     return skv_rb_take_data(call.reply);
@@ -46,5 +56,6 @@ static VALUE form_secret(VALUE self, VALUE secret, VALUE request)
 void skv_rb_init_secret(VALUE native)
 {
     rb_define_singleton_method(native, "secret_make", make_secret, 1);
+    rb_define_singleton_method(native, "secret_crl", make_crl, 1);
     rb_define_singleton_method(native, "secret_form", form_secret, 2);
 }

@@ -11,26 +11,33 @@ module Simpkv
     # @param store [Store, Object] the store of forms, and of reads
     # @param versioned [VersionedStore] the store of new secrets
     # @param deadline [Deadline, nil] of all calls
+    # @param known [Hash{String => Entry}] by path, filled with the keys and certificates that the caller has got: all
+    #   their parts are those of one moment
     # @yieldparam key [String] of a CA
     # @yieldreturn [String] its path
-    def initialize(store, versioned, deadline = nil, &path_of)
+    def initialize(store, versioned, deadline: nil, known: {}, &path_of)
       @store = store
       @versioned = versioned
       @deadline = deadline
+      @known = known
       @path_of = path_of
     end
 
-    # Reads what is there, and makes what is missing: the secret, or the form.
+    # Reads what is there, and makes what is missing: the secret, or the form. Replaces a certificate that ends soon.
     #
     # @param path [String]
     # @param request [Request]
     # @param make [Boolean, :form] whether it may be made; `:form`: only the form of a secret that is there
     # @return [String, nil] what the request names; nil if it is missing, and may not be made
-    # @raise [InvalidError] the request does not fit the secret, or nothing can be made of it
+    # @raise [ConfigError] an option of the request is wrong
+    # @raise [InvalidError] the request does not fit the secret
     # @raise [Error]
     def fetch(path, request, make: true)
-      document = live(@store.get(path, stored: true, required: false, deadline: @deadline))
-      taken(document, request) || (made(path, request, make) if make)
+      entry = @known[path] || live(@store.get(path, stored: true, required: false, deadline: @deadline))
+      entry = renewed(path, entry, request) if make == true && entry&.due?(request)
+      entry = made(path, request, make) if make && !entry&.take(request)
+      @known[path] = entry if entry&.parts&.any?
+      entry&.take(request)
     end
 
     # @param path [String]
@@ -40,66 +47,98 @@ module Simpkv
     # @raise [NotFoundError] there is none
     # @raise [InvalidError] it lacks the form: nothing is made for an earlier secret
     def earlier(path, request, number)
-      document = live(@store.get(path, deadline: @deadline))
-      version = document && Versions.version(document, number)
+      entry = live(@store.get(path, deadline: @deadline))
+      version = entry && Versions.version(entry.document, number)
       raise NotFoundError.new("Key not found: there is no version #{number} of it").about(path) unless version
 
-      taken(version, request) || raise(InvalidError, "version #{number} of the secret has no form '#{request.form}'")
+      Entry.new(version).take(request) ||
+        raise(InvalidError, "version #{number} of the secret has no form '#{request.form}'")
     end
 
     # Replaces a secret by another one, made in the same way.
     #
     # @param path [String]
+    # @yieldparam entry [Entry] the stored one
+    # @yieldreturn [Boolean] whether it is replaced; without a block it is
     # @return [void]
     # @raise [NotFoundError] there is none
     # @raise [InvalidError] something else has made it
     def rotate(path)
-      CompareAndSwap.repeat do
-        stored = @store.get(path, latest: true, deadline: @deadline)
-        document = secret(Entry.new(stored).made)
-        CompareAndSwap.attempt do
-          @versioned.put(path, document, condition: :expect, expect: stored, deadline: @deadline)
-        end
-      end
+      replace(path, @versioned) { |entry| secret(entry.made) if !block_given? || yield(entry) }
+    end
+
+    # Puts a certificate on the revocation list of the CA that has signed it.
+    #
+    # @param path [String]
+    # @return [String] its serial number
+    # @raise [NotFoundError] there is no certificate, or no CA
+    # @raise [InvalidError] no CA of the store has signed it
+    def revoke(path)
+      entry = Entry.new(@store.get(path, latest: true, deadline: @deadline))
+      issuer = entry.made['issuer'] || raise(InvalidError, 'no CA of this store has signed it')
+      serial = entry.parts['serial']
+      replace(@path_of.call(issuer), @store) { |authority| authority.revoking(serial) }
+      serial
     end
 
     private
 
-    # @return [String, nil] the document; nil if it has expired
+    # @return [Entry, nil] nil without a document, and for one that has expired
     def live(document)
-      document unless document.nil? || Versions.expired?(document)
-    end
-
-    # @return [String, nil] what the request names, if the document has it
-    def taken(document, request)
-      Entry.new(document).take(request) if document
+      Entry.new(document) unless document.nil? || Versions.expired?(document)
     end
 
     def made(path, request, make)
       CompareAndSwap.repeat do
-        stored = live(@store.get(path, latest: true, required: false, deadline: @deadline))
-        next unless stored || make == true
+        entry = live(@store.get(path, latest: true, required: false, deadline: @deadline))
+        next unless entry || make == true
 
-        stored ||= FirstWrite.put(@versioned, path, first(request), @deadline)
-        taken(stored, request) || form_of(path, stored, request)
+        entry ||= Entry.new(FirstWrite.put(@versioned, path, first(request), @deadline))
+        entry.take(request) ? entry : with_form(path, entry, request)
       end
     end
 
     # @return [String] the document of a new secret, with the form
     def first(request)
       document = secret(request.of_making)
-      request.form ? Entry.new(document).with_form(request).last : document
+      request.form && !request.saltless? ? Entry.new(document).with_form(request) : document
     end
 
     # All processes that make a form of one document make the same one.
-    def form_of(path, stored, request)
-      text, document = Entry.new(stored).with_form(request)
-      return text if document == stored
+    def with_form(path, entry, request)
+      document = entry.with_form(request)
+      CompareAndSwap.attempt { put(@store, path, document, entry, non_unique: true) }
+      Entry.new(document)
+    end
 
-      CompareAndSwap.attempt do
-        @store.put(path, document, condition: :expect, expect: stored, non_unique: true, deadline: @deadline)
+    # While nothing can be stored, a certificate stays until it ends.
+    #
+    # @return [Entry]
+    def renewed(path, entry, request)
+      if request.list?
+        replace(path, @store) { |stored| stored.relisted if stored.due?(request) }
+      else
+        rotate(path) { |stored| stored.due?(request) }
       end
-      text
+      Entry.new(@store.get(path, latest: true, deadline: @deadline))
+    rescue TransientError
+      raise if entry.over?(request)
+
+      entry
+    end
+
+    # @yieldparam entry [Entry] the stored one
+    # @yieldreturn [String, nil] the document in its place; nil for none
+    def replace(path, store)
+      CompareAndSwap.repeat do
+        entry = Entry.new(@store.get(path, latest: true, deadline: @deadline))
+        document = yield(entry)
+        CompareAndSwap.attempt { put(store, path, document, entry) } if document
+      end
+    end
+
+    def put(store, path, document, entry, **how)
+      store.put(path, document, condition: :expect, expect: entry.document, deadline: @deadline, **how)
     end
 
     # @return [String] the document of a new secret
@@ -110,11 +149,8 @@ module Simpkv
 
     # @return [Hash{String => String}] a CA, for the core
     def authority(key)
-      entry = Entry.new(@store.get(@path_of.call(key), deadline: @deadline))
-      certificate = entry.parts.fetch('certificate') do
-        raise InvalidError, "option 'issuer': '#{key}' is not a secret of the kind 'x509'"
-      end
-      { 'certificate' => certificate, 'private' => entry.value }
+      Entry.new(@store.get(@path_of.call(key), deadline: @deadline)).authority ||
+        raise(ConfigError, "option 'issuer': '#{key}' is no secret of the kind 'x509'")
     end
   end
 end

@@ -51,6 +51,29 @@ RSpec.describe 'simpkv secret' do
     expect(simpkv!('get', 'app1/db')).to eq('by hand')
   end
 
+  it 'makes certificates that a CA of the store signs, revokes one, and prints the list' do
+    simpkv!('secret', 'ca/site', '--kind', 'x509', '--ca', '--subject', 'CN=Site')
+    web = %w[secret web1/tls --kind x509 --subject CN=web1.example.com --name 192.0.2.1 --issuer ca/site]
+    simpkv!(*web)
+    files = { 'ca' => %w[secret ca/site --part certificate], 'cert' => %w[secret web1/tls --part certificate],
+              'crl' => %w[secret ca/site --part crl] }
+    before = files.to_h { |name, words| [name, simpkv!(*words)] }
+    expect(verified(before)).to match([/: OK$/, true])
+    expect(simpkv!('secret', 'revoke', 'web1/tls'))
+      .to match(%r{\Athe certificate \h+ of 'web1/tls' is revoked, and 'web1/tls' has another one$})
+    expect(verified(before.merge('crl' => simpkv!(*files['crl'])))).to match([/certificate revoked/, false])
+    expect(verified(files.to_h { |name, words| [name, simpkv!(*words)] })).to match([/: OK$/, true])
+  end
+
+  # @param texts [Hash{String => String}] of the CA, a certificate and a revocation list
+  # @return [Array(String, Boolean)] what openssl says of the certificate
+  def verified(texts)
+    texts.each { |name, text| File.write(File.join(folder, name), text) }
+    out, status = Open3.capture2e('openssl', 'verify', '-crl_check', '-CAfile', 'ca', '-CRLfile', 'crl', 'cert',
+                                  chdir: folder)
+    [out, status.success?]
+  end
+
   it 'lists kinds, ages and formats, and no secret' do
     made = simpkv!('secret', 'app1/db', '--format', 'ssha')
     plain = simpkv!('secret', 'app1/db')

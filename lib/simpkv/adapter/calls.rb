@@ -232,6 +232,7 @@ module Simpkv
       def dry?(operation, scope, key, arguments, merged)
         return true if (operation.name == :secret && made_up?) || skipped?(operation, scope, key, merged)
 
+        @performers.default.forget unless operation.name == :secret
         Placeholder.refuse([key, *arguments])
         false
       end

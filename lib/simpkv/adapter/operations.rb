@@ -8,6 +8,14 @@ module Simpkv
       # @param documents [Documents]
       def initialize(documents)
         @documents = documents
+        forget
+      end
+
+      # Forgets the keys and certificates that the catalog has got: it may write another one.
+      #
+      # @return [void]
+      def forget
+        @known = Hash.new { |known, backend| known[backend] = {} }
       end
 
       # @return [Hash] `{ value:, metadata: }` of the version that the options name
@@ -91,7 +99,7 @@ module Simpkv
       # @return [String] text, or bytes
       # @raise [InvalidError] the request does not fit the secret, or nothing can be made of it
       def secret(backend, deadline, key, request)
-        secrets = backend.secrets(deadline)
+        secrets = backend.secrets(deadline: deadline, known: @known[backend.title])
         path = backend.path_of_key(key)
         backend.version.zero? ? secrets.fetch(path, request) : secrets.earlier(path, request, backend.version)
       end
@@ -100,7 +108,7 @@ module Simpkv
       #
       # @return [String, nil] nil if the secret is missing or has expired
       def form(backend, deadline, key, request)
-        backend.secrets(deadline).fetch(backend.path_of_key(key), request, make: :form)
+        backend.secrets(deadline: deadline).fetch(backend.path_of_key(key), request, make: :form)
       end
 
       # Stores a key if its value is the expected one. A Sensitive is equal to the value that it wraps.

@@ -14,12 +14,16 @@ module Simpkv
     #     made_at   the time at which it was made, and made: the options
     #     parts     what belongs to it, by name: the public key, the certificate
     #     forms     the forms that were made of it, by name
+    #     revoked   of a CA: serial numbers and times; list, listed_at: number and time of the part crl
     #     seed      from which the salts of forms are made, so that two processes make the same form
     #     of        the digest of the value: an object that is left over from another value does not count
     class Entry
       NAME = 'simpkv::secret'
       SEED_BYTES = 32
-      private_constant :SEED_BYTES
+
+      # The days after which those who verify certificates want another revocation list.
+      LIST_DAYS = 30
+      private_constant :SEED_BYTES, :LIST_DAYS
 
       class << self
         # Makes a secret.
@@ -67,6 +71,9 @@ module Simpkv
         end
       end
 
+      # @return [String] as it is stored
+      attr_reader :document
+
       # @return [String] the secret: text, or bytes
       attr_reader :value
 
@@ -86,11 +93,6 @@ module Simpkv
         @about['kind']
       end
 
-      # @return [String, nil] the time at which it was made
-      def made_at
-        @about['made_at']
-      end
-
       # @return [Hash{String => Object}] the options with which it was made: see {Request#of_making}
       # @raise [InvalidError] something else has made it
       def made
@@ -103,37 +105,71 @@ module Simpkv
         @about['parts'] || {}
       end
 
-      # @return [Hash{String => String}]
-      def forms
-        @about['forms'] || {}
-      end
-
       # @param request [Request]
       # @return [String, nil] what the request names; nil for a form that nobody has made
-      # @raise [InvalidError] the secret has another kind, or no such part; or see {#with_form}
+      # @raise [InvalidError] the secret has another kind, or no such part
+      # @raise [ConfigError] an option of a format without a salt is wrong
       def take(request)
         check_kind(request)
         return part(request.part) unless request.form
 
-        forms[request.form] || (with_form(request).first if request.saltless?)
+        forms[request.form] || (form(request) if request.saltless?)
       end
 
-      # Makes a form of the secret. One with a salt takes it from the seed of the document, if that has one.
+      # Makes a form of the secret. Its salt comes from the seed of the document, if that has one.
       #
       # @param request [Request]
-      # @return [Array(String, String)] the form; and the document that has it, which is the stored one for a form that
-      #   is always the same
+      # @return [String] the document that has it
       # @raise [ConfigError] the format is unknown, or cannot hold this secret; an option is wrong
       def with_form(request)
         seed = @about['seed'] || Entry.seed
-        asked = Native.generate(request.of_form.merge('seed' => seed))
-        text, salted = Entry.checked { Native.secret_form(@value, asked) }
-        return [text, @document] unless salted
+        form = form(request, 'seed' => seed)
+        with('seed' => seed, 'of' => Entry.digest(@value), 'forms' => forms.merge(request.form => form))
+      end
 
-        [text, with('seed' => seed, 'of' => Entry.digest(@value), 'forms' => forms.merge(request.form => text))]
+      # @param request [Request]
+      # @return [Boolean] whether it is time for another certificate, of the last third of its life on; or for another
+      #   revocation list. A CA stays: those who trust it would not know another one
+      def due?(request)
+        return @about.dig('made', 'ca') == true && listed_before?(LIST_DAYS / 3) if request.list?
+        return false unless parts.key?('not_after') && !made['ca']
+
+        from, to = parts.values_at('not_before', 'not_after').map { |text| Versions.utc(text) }
+        Versions.now > to - ((to - from) / 3)
+      end
+
+      # @param request [Request]
+      # @return [Boolean] whether the certificate, or the revocation list, is not valid any more
+      def over?(request)
+        request.list? ? listed_before?(LIST_DAYS) : Versions.now >= Versions.utc(parts.fetch('not_after'))
+      end
+
+      # @return [Hash{String => String}, nil] what signs certificates, for the core; nil for another kind
+      def authority
+        certificate = parts['certificate']
+        certificate && { 'certificate' => certificate + parts['chain'].to_s, 'private' => @value }
+      end
+
+      # @param serial [String] of a certificate that it has signed
+      # @return [String, nil] the document whose revocation list has it; nil if that of this one has
+      def revoking(serial)
+        revoked = @about['revoked'].to_a
+        return if revoked.any? { |each| each['serial'] == serial }
+
+        listing(revoked + [{ 'serial' => serial, 'at' => Versions.text(Versions.now) }])
+      end
+
+      # @return [String] the document with a new revocation list of the same certificates
+      def relisted
+        listing(@about['revoked'].to_a)
       end
 
       private
+
+      # @return [Hash{String => String}]
+      def forms
+        @about['forms'] || {}
+      end
 
       # A Hash with a password is what simplib::passgen stores.
       def text_of(value)
@@ -141,6 +177,11 @@ module Simpkv
         return value if value.is_a?(String)
 
         raise InvalidError, 'its value is no secret: simpkv::secret reads texts and bytes, and simpkv::get other values'
+      end
+
+      def form(request, more = {})
+        asked = Native.generate(request.of_form.merge(more))
+        Entry.checked { Native.secret_form(@value, asked) }.first
       end
 
       def part(name)
@@ -157,6 +198,20 @@ module Simpkv
 
         has = kind ? "it is a secret of the kind '#{kind}'" : 'something else than simpkv::secret has stored it'
         raise InvalidError, "#{has}, not '#{request.kind}': choose another key, or leave out 'kind'"
+      end
+
+      def listed_before?(days)
+        listed = @about['listed_at']
+        listed.nil? || Versions.now >= Versions.utc(listed) + (days * 86_400)
+      end
+
+      # The list is for those who verify certificates, who want another one before LIST_DAYS have passed.
+      def listing(revoked)
+        number = @about['list'].to_i + 1
+        asked = Native.generate('issuer' => authority, 'revoked' => revoked, 'number' => number, 'days' => LIST_DAYS)
+        list = Entry.checked { Native.secret_crl(asked) }
+        with('revoked' => revoked, 'list' => number, 'listed_at' => Versions.text(Versions.now),
+             'parts' => parts.merge(Request::LIST => list))
       end
 
       # @return [String] the document with these members of the object, and all else as it is

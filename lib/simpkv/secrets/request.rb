@@ -16,6 +16,9 @@ module Simpkv
       # The format and the part that are the secret itself.
       PLAIN = 'plain'
 
+      # The part that is the revocation list of a CA.
+      LIST = 'crl'
+
       # The formats without a salt, which are made in each call.
       SALTLESS = %w[base64 hex mysql_native_password].freeze
       WHOLE = [nil, 'private', 'value'].freeze
@@ -50,6 +53,11 @@ module Simpkv
       #   secret itself or a part of it
       def form
         @format && [@format, *@options['cost']].join(':')
+      end
+
+      # @return [Boolean] whether the caller wants the revocation list of a CA
+      def list?
+        @part == LIST
       end
 
       # @return [Boolean] whether the form is the same in each call

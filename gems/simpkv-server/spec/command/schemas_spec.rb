@@ -100,6 +100,9 @@ RSpec.describe 'docs/schemas' do
       json('secret get', 'app1/token', '--kind', 'bytes')
       json('secret rotate', 'app1/token')
       json('secret list')
+      simpkv!('secret', 'ca', '--kind', 'x509', '--ca', '--subject', 'CN=Site')
+      simpkv!('secret', 'web1', '--kind', 'x509', '--subject', 'CN=web1', '--issuer', 'ca')
+      json('secret revoke', 'web1')
       %w[doctor ping stats status].each { |title| json(title) }
     end
 

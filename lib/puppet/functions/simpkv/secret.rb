@@ -34,7 +34,7 @@ Puppet::Functions.create_function(:'simpkv::secret', PuppetX::Simpkv.part(__FILE
   #   plain, the secret itself.
   # @option options [Integer] 'cost' The cost of the format. Default: docs/secrets.md has a table.
   # @option options [String] 'part' The part to return of a key or certificate: private, public, fingerprint,
-  #   certificate, chain. Default: private.
+  #   certificate, chain, serial, not_before, not_after, and of a CA crl, its revocation list. Default: private.
   # @option options [Integer[1,1024]] 'length' The number of characters of a password, or of bytes. Default: 24, or 32.
   # @option options [Enum[alphanumeric,readable,safe,symbols,digits,hex]] 'alphabet' The characters of a password.
   #   Default: alphanumeric.
@@ -43,6 +43,16 @@ Puppet::Functions.create_function(:'simpkv::secret', PuppetX::Simpkv.part(__FILE
   # @option options [Integer] 'words' Makes a passphrase of that many words. Default: a password of characters.
   # @option options [String] 'separator' Between words. Default: `-`.
   # @option options [Integer] 'minimum_bits' The entropy that a password must have. Default: 80.
+  # @option options [String] 'comment' Of an SSH key. Default: none.
+  # @option options [Enum[nistp256,nistp384,nistp521]] 'curve' Of the kind ssh-ecdsa. Default: nistp256.
+  # @option options [Integer[2048,8192]] 'bits' Of an RSA key. Default: 3072.
+  # @option options [Hash[Enum[CN,O,OU,C,ST,L],String]] 'subject' Of a certificate.
+  # @option options [Array[String]] 'names' Of a certificate: host names and addresses beside the CN.
+  # @option options [Integer[1,36500]] 'days' Of a certificate, which is replaced in the last third of them. Default:
+  #   365, of a CA 3650.
+  # @option options [Enum[ec,rsa]] 'key_type' Of a certificate. Default: ec.
+  # @option options [Boolean] 'ca' True: the certificate is that of a CA. Default: false.
+  # @option options [String] 'issuer' The key of the CA that signs a certificate. Default: it signs itself.
   # @option options [String] 'backend' The name of the entry of `backends` to use.
   # @option options [Hash] 'backends' Named backends, each a hash with `type`, `id` and the options of its type.
   # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
@@ -67,6 +77,15 @@ Puppet::Functions.create_function(:'simpkv::secret', PuppetX::Simpkv.part(__FILE
   # @example The same password as a hash for /etc/shadow
   #   user { 'app1':
   #     password => simpkv::secret('app1/db', { 'format' => 'yescrypt' }),
+  #   }
+  # @example A certificate of a CA of the site
+  #   $tls = { 'kind' => 'x509', 'subject' => { 'CN' => $trusted['certname'] }, 'issuer' => 'ca/site' }
+  #   file { '/etc/ssl/private/web.pem':
+  #     mode    => '0600',
+  #     content => simpkv::secret("hosts/${trusted['certname']}/tls", $tls),
+  #   }
+  #   file { '/etc/ssl/web.pem':
+  #     content => simpkv::secret("hosts/${trusted['certname']}/tls", $tls + { 'part' => 'certificate' }),
   #   }
   # @example An SSH host key
   #   file { '/etc/ssh/ssh_host_ed25519_key':
