@@ -34,7 +34,7 @@ RSpec.describe 'A task of Bolt' do
         $all + { $name => $result }
       }
       $read = $results['get']['_sensitive'].unwrap
-      $form = run_plan('simpkv::secret', { 'store' => 'localhost', 'key' => 'plan/secret', 'format' => 'hex' })
+      $form = run_plan('simpkv::get_secret', { 'store' => 'localhost', 'key' => 'plan/secret', 'format' => 'hex' })
       $one = $form.unwrap == $results['secret']['_sensitive'].unwrap['secret']
       return($results + { 'read' => $read['metadata'], 'same' => $read['value'] == $value.unwrap, 'one' => $one })
     }

@@ -3,7 +3,7 @@
 # Plans get the same secret as manifests do with the function `simpkv::secret`.
 #
 # @example A password for a command of the plan
-#   $password = run_plan('simpkv::secret', 'store' => 'puppet.example.com', 'key' => 'app1/db')
+#   $password = run_plan('simpkv::get_secret', 'store' => 'puppet.example.com', 'key' => 'app1/db')
 #
 # @param store
 #   The target with the command `simpkv` and the right to write the key.
@@ -22,7 +22,7 @@
 # @param backend
 #   The name of its backend, if not the default one.
 # @return [Sensitive] the secret, text; bytes are in Base64
-plan simpkv::secret(
+plan simpkv::get_secret(
   TargetSpec          $store,
   String[1]           $key,
   Optional[String[1]] $format      = undef,
