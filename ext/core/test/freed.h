@@ -15,6 +15,10 @@ extern atomic_int looked, spilled;
 /* The texts of 16 bytes or more to search for; NULL ends the list. */
 extern const char *const secrets[];
 
+/* Runs the function in a thread. Returns the first of the texts, a list that NULL ends, of which the stack of the
+ * thread has 16 bytes, or all of a shorter text, afterwards; NULL if it has none. */
+const char *spilled_on_stack(void *(*run)(void *), void *argument, const char *const *texts);
+
 /* Checks that a copy of the first secret is seen. */
 void a_block_with_a_secret_is_seen(void);
 
