@@ -42,7 +42,8 @@ class ChangedRuby
   # The same for the specs whose text, or that of their helpers, names a program or the helper that starts it.
   PROGRAMS = { 'browser' => %r{(?:support/|_relative ')browser'}, 'service' => %r{(?:support/|_relative ')service'},
                'puppetdb' => /_relative 'postgresql'/, 'puppetserver' => %r{/puppet_server'|/usr/bin/puppet\b},
-               'clients' => /promtool|ansible/, 'sshd' => %r{/sshd'|sshkeys_core|setfacl} }.freeze
+               'formats' => %r{/mariadb'}, 'clients' => /promtool|ansible/,
+               'sshd' => %r{/sshd'|sshkeys_core|setfacl} }.freeze
   private_constant :HOMES, :HEAVY, :HEAVY_FROM, :LIBRARY, :COMMON, :WORDS, :FOLDERS, :PROGRAMS
 
   def initialize

@@ -155,6 +155,7 @@ $(fuzzers:%=%.run): $(BUILD)/fuzz_%.run: $(BUILD)/fuzz_%
 $(BUILD)/fuzz_responses: replaced := skv_connect skv_pool_borrow skv_pool_return skv_pool_detach skv_pool_mark_down \
   skv_pool_mark_timed_out skv_pool_count skv_pool_count_retry skv_tls_configure skv_tls_describe ldap_install_tls
 $(BUILD)/fuzz_options: replaced := skv_pool_for
+$(BUILD)/fuzz_secrets: replaced := crypt_rn PKCS5_PBKDF2_HMAC
 # The thread that initialises libldap leaves some bytes of the C library. A leak of an input is found without this check.
 $(BUILD)/fuzz_responses.run: export ASAN_OPTIONS := leak_check_at_exit=0
 

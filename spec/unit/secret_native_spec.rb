@@ -41,7 +41,8 @@ RSpec.describe 'Simpkv::Native, of secrets' do
 
   it 'makes a form of SCRAM whose keys OpenSSL computes from its salt' do
     text = form('pl4nted secret', { 'format' => 'scram-sha-256', 'cost' => 5000 }).first
-    salt, stored, server = text.match(/\ASCRAM-SHA-256\$5000:(.+)\$(.+):(.+)\z/).captures.map { |part| part.unpack1('m0') }
+    parts = text.match(/\ASCRAM-SHA-256\$5000:(.+)\$(.+):(.+)\z/).captures
+    salt, stored, server = parts.map { |part| part.unpack1('m0') }
     salted = OpenSSL::PKCS5.pbkdf2_hmac('pl4nted secret', salt, 5000, 32, 'SHA256')
     client_key, server_key = ['Client Key', 'Server Key'].map { |name| OpenSSL::HMAC.digest('SHA256', salted, name) }
     expect([stored, server]).to eq([Digest::SHA256.digest(client_key), server_key])

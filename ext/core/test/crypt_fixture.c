@@ -1,7 +1,7 @@
 #include "crypt_fixture.h"
 
+#include "base/base64.h"
 #include "check.h"
-#include "crypt/base64url.h"
 
 #include <openssl/evp.h>
 #include <stdlib.h>

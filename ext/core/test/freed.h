@@ -22,6 +22,16 @@ extern atomic_bool recording;
 /* Returns true if a recorded block had 16 bytes or more of the secret. Checks that all blocks were recorded. */
 bool was_freed(const void *secret, size_t len);
 
+/* Runs the function in a thread, and returns the stack of the thread for stack_has(), which is similar. Release it with
+ * free_stack(). */
+char *stack_of(void *(*run)(void *), void *argument);
+bool stack_has(const char *stack, const void *secret, size_t len);
+void free_stack(char *stack);
+
+/* Runs the function in a thread. Returns the first of the texts, a list that NULL ends, of which the stack of the
+ * thread has 16 bytes, or all of a shorter text, afterwards; NULL if it has none. */
+const char *spilled_on_stack(void *(*run)(void *), void *argument, const char *const *texts);
+
 /* Checks that a copy of the first secret is seen. */
 void a_block_with_a_secret_is_seen(void);
 

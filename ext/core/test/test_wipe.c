@@ -4,10 +4,8 @@
 #include "directory.h"
 #include "freed.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define SECRET "pl4nted-in-memory"
 #define DOCUMENT "{\"value\":\"" SECRET "\",\"metadata\":{}}"
@@ -118,8 +116,6 @@ static void entries_are_wiped(void)
 
 /* ---- The stack of a thread that binds ---- */
 
-#define STACK_SIZE ((size_t)1 << 20)
-
 /* Spells the bind DN in another way, so that the store has connections of its own. */
 static void *bind_anew(void *unused)
 {
@@ -136,19 +132,7 @@ static void *bind_anew(void *unused)
 /* No test used to see the copies of the password there. */
 static void the_password_of_the_bind_does_not_stay_on_the_stack(void)
 {
-    char *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    pthread_attr_t attributes;
-    pthread_t thread;
-
-    if (!CHECK(stack != MAP_FAILED))
-        return;
-    pthread_attr_init(&attributes);
-    CHECK(pthread_attr_setstack(&attributes, stack, STACK_SIZE) == 0);
-    CHECK(pthread_create(&thread, &attributes, bind_anew, NULL) == 0);
-    pthread_join(thread, NULL);
-    pthread_attr_destroy(&attributes);
-    CHECK(memmem(stack, STACK_SIZE, SLAPD_PASSWORD, strlen(SLAPD_PASSWORD)) == NULL);
-    munmap(stack, STACK_SIZE);
+    CHECK(spilled_on_stack(bind_anew, NULL, (const char *[]){SLAPD_PASSWORD, NULL}) == NULL);
 }
 
 static void tests(void)

@@ -5,9 +5,8 @@ module Simpkv
     # Reads the public headers of the core. The FFI binding takes its functions and numbers from there.
     class Header
       # The headers of this gem, or of this checkout.
-      PATHS = %w[simpkv simpkv_keyring simpkv_audit simpkv_changes simpkv_faults simpkv_rules simpkv_secret].map do |name|
-        File.expand_path("../../../ext/core/include/#{name}.h", __dir__)
-      end.freeze
+      PATHS = %w[simpkv simpkv_keyring simpkv_audit simpkv_changes simpkv_faults simpkv_rules simpkv_secret]
+              .map { |name| File.expand_path("../../../ext/core/include/#{name}.h", __dir__) }.freeze
 
       # The types of FFI for those of C; POINTER matches the rest.
       TYPES = { 'int' => :int, 'skv_status' => :int, 'size_t' => :size_t, 'int64_t' => :int64, 'double' => :double,

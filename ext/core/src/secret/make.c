@@ -30,16 +30,17 @@ static const skv_kind_of_secret *kind_named(const char *name)
 static skv_status make_kind(skv_request *request)
 {
     const skv_kind_of_secret *kind = kind_named(skv_request_text(request, "kind", "password"));
-    json_t *made = json_object();
+    json_t *made;
 
-    if (!kind) {
-        skv_request_refuse(request, "kind",
-                           "'password', 'bytes', 'ssh-ed25519', 'ssh-rsa', 'ssh-ecdsa', 'wireguard' or 'x509'");
-    } else if (request->reply->status == SKV_OK) {
-        request->what = kind->what;
-        if (kind->make(request, &made) == SKV_OK)
-            return skv_json_reply(made, request->reply);
-    }
+    if (!kind)
+        return skv_request_refuse(request, "kind",
+                                  "'password', 'bytes', 'ssh-ed25519', 'ssh-rsa', 'ssh-ecdsa', 'wireguard' or 'x509'");
+    if (request->reply->status != SKV_OK)
+        return request->reply->status;
+    request->what = kind->what;
+    made = json_object();
+    if (kind->make(request, &made) == SKV_OK)
+        return skv_json_reply(made, request->reply);
     json_decref(made);
     return request->reply->status;
 }

@@ -55,6 +55,7 @@ static skv_status join_words(size_t count, const char *separator, json_t **made,
 static skv_status make_of_words(skv_request *request, int64_t words, int64_t min_bits, json_t **made)
 {
     const char *separator = skv_request_text(request, "separator", "-");
+    const int64_t bits = words * BITS_OF_WORD;
 
     request->what = "kind 'password' with 'words'";
     /* Letters would make words run into each other. */
@@ -62,11 +63,11 @@ static skv_status make_of_words(skv_request *request, int64_t words, int64_t min
         return skv_request_refuse(request, "separator", "1 to 16 printable characters of ASCII that are no letters");
     if (!skv_request_done(request))
         return request->reply->status;
-    if (words * BITS_OF_WORD < min_bits)
+    if (bits < min_bits)
         return skv_fail(request->reply, SKV_INVALID,
                         "option 'words': expected %lld or more: %lld words have %lld bits, and minimum_bits is %lld",
-                        (long long)((min_bits + BITS_OF_WORD - 1) / BITS_OF_WORD), (long long)words,
-                        (long long)(words * BITS_OF_WORD), (long long)min_bits);
+                        (long long)((min_bits + BITS_OF_WORD - 1) / BITS_OF_WORD), (long long)words, (long long)bits,
+                        (long long)min_bits);
     return join_words((size_t)words, separator, made, request->reply);
 }
 

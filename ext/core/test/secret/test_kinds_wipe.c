@@ -5,10 +5,6 @@
 #include "made.h"
 
 #include <openssl/evp.h>
-#include <pthread.h>
-#include <sys/mman.h>
-
-#define STACK_SIZE ((size_t)1 << 20)
 
 const char *const secrets[] = {"pl4nted-in-memory", NULL};
 
@@ -33,27 +29,9 @@ static void *run_call(void *argument)
 
 static void run_in_thread(call *each)
 {
-    pthread_attr_t attributes;
-    pthread_t thread;
-
-    each->stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (!CHECK(each->stack != MAP_FAILED))
-        return;
-    pthread_attr_init(&attributes);
-    CHECK(pthread_attr_setstack(&attributes, each->stack, STACK_SIZE) == 0);
     recording = true;
-    CHECK(pthread_create(&thread, &attributes, run_call, each) == 0);
-    pthread_join(thread, NULL);
+    each->stack = stack_of(run_call, each);
     recording = false;
-    pthread_attr_destroy(&attributes);
-}
-
-static bool stack_has(const call *each, const unsigned char *secret, size_t len)
-{
-    for (size_t at = 0; at + 16 <= len; at += 8)
-        if (memmem(each->stack, STACK_SIZE, secret + at, 16))
-            return true;
-    return false;
 }
 
 static void is_nowhere(const call *each, const void *secret, size_t len)
@@ -62,7 +40,7 @@ static void is_nowhere(const call *each, const void *secret, size_t len)
         return;
     if (!CHECK(!was_freed(secret, len)))
         printf("  freed memory has the private key after %s\n", each->request);
-    if (!CHECK(!stack_has(each, secret, len)))
+    if (!CHECK(!stack_has(each->stack, secret, len)))
         printf("  the stack has the private key after %s\n", each->request);
 }
 
@@ -123,7 +101,7 @@ static void finish(call *each, json_t *made)
 {
     json_decref(made);
     free(each->data);
-    munmap(each->stack, STACK_SIZE);
+    free_stack(each->stack);
 }
 
 static void wireguard_keys_are_wiped(void)

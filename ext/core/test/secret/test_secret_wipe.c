@@ -3,9 +3,7 @@
 #include "freed.h"
 #include "simpkv_secret.h"
 
-#include <pthread.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 
 /* The password, the words and the bytes that are made of bytes which are all 1. */
@@ -87,40 +85,26 @@ static void freed_memory_has_no_secret(void)
     CHECK(spilled == 0);
 }
 
-/* ---- The stack of a thread ---- */
-
-#define STACK_SIZE ((size_t)1 << 20)
-
 static void *run_in_thread(void *call)
 {
     run_call(*(size_t *)call);
     return NULL;
 }
 
-static void the_stack_has_no_secret(size_t call)
+static void the_stack_has_no_secret(void)
 {
-    char *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    pthread_attr_t attributes;
-    pthread_t thread;
+    for (size_t i = 0; i < CALLS; i++) {
+        const char *spilled_text = spilled_on_stack(run_in_thread, &i, secrets);
 
-    if (!CHECK(stack != MAP_FAILED))
-        return;
-    pthread_attr_init(&attributes);
-    CHECK(pthread_attr_setstack(&attributes, stack, STACK_SIZE) == 0);
-    CHECK(pthread_create(&thread, &attributes, run_in_thread, &call) == 0);
-    pthread_join(thread, NULL);
-    pthread_attr_destroy(&attributes);
-    for (size_t i = 0; secrets[i]; i++)
-        if (!CHECK(memmem(stack, STACK_SIZE, secrets[i], 16) == NULL))
-            fprintf(stderr, "the stack has '%s' after %s\n", secrets[i], request_of(call));
-    munmap(stack, STACK_SIZE);
+        if (!CHECK(spilled_text == NULL))
+            fprintf(stderr, "the stack has '%s' after %s\n", spilled_text, request_of(i));
+    }
 }
 
 int main(void)
 {
     a_block_with_a_secret_is_seen();
     freed_memory_has_no_secret();
-    for (size_t i = 0; i < CALLS; i++)
-        the_stack_has_no_secret(i);
+    the_stack_has_no_secret();
     return check_summary("secret_wipe");
 }

@@ -19,9 +19,11 @@ class PostgreSQL
 
   # @param database [String] the name of the database and of its owner
   # @param extensions [Array<String>] of the database
-  def initialize(database, extensions: [])
+  # @param logins [Hash{String => String}] further roles, which log in with a password: what the server stores of it
+  def initialize(database, extensions: [], logins: {})
     @database = database
     @extensions = extensions
+    @logins = logins
     @folder = Dir.mktmpdir('postgresql')
     @port = Ports.free(1).first
   end
@@ -33,8 +35,15 @@ class PostgreSQL
     run('initdb', '--pgdata', data, '--auth', 'trust', '--username', 'postgres', '--encoding', 'UTF8', '--no-sync',
         '--locale', 'C.UTF-8')
     flush_writes('off')
+    ask_for_passwords
     launch
     create_database
+  end
+
+  # @return [Boolean] whether the role can log in with the password
+  def accepts?(role, password)
+    system({ 'PGPASSWORD' => password }, *program('psql'), *connection(role), '--dbname', @database, '--no-password',
+           '--command', 'SELECT 1', chdir: '/', %i[out err] => File::NULL)
   end
 
   # Makes the server flush its writes to the disk from now on, as by default. That is slow.
@@ -68,6 +77,13 @@ class PostgreSQL
     File.join(@folder, 'log')
   end
 
+  # Of the lines for a role, the first one counts.
+  def ask_for_passwords
+    file = File.join(data, 'pg_hba.conf')
+    lines = @logins.keys.map { |role| "host all #{role} 127.0.0.1/32 scram-sha-256\n" }
+    File.write(file, lines.join + File.read(file))
+  end
+
   # Of repeated settings, the last one counts.
   def flush_writes(choice)
     File.write(File.join(data, 'postgresql.conf'), "fsync = #{choice}\nfull_page_writes = #{choice}\n", mode: 'a')
@@ -83,6 +99,7 @@ class PostgreSQL
 
   def create_database
     sql('postgres', "CREATE ROLE #{@database} LOGIN", "CREATE DATABASE #{@database} OWNER #{@database}")
+    sql('postgres', *@logins.map { |role, stored| "CREATE ROLE #{role} LOGIN PASSWORD '#{stored}'" })
     sql(@database, *@extensions.map { |name| "CREATE EXTENSION #{name}" })
   end
 
@@ -90,8 +107,8 @@ class PostgreSQL
     statements.each { |each| run('psql', *connection, '--dbname', database, '--quiet', '--command', each) }
   end
 
-  def connection
-    ['--host', '127.0.0.1', '--port', @port.to_s, '--username', 'postgres']
+  def connection(role = 'postgres')
+    ['--host', '127.0.0.1', '--port', @port.to_s, '--username', role]
   end
 
   # @return [Array<String>] the command, which runs in the same process as the user postgres
