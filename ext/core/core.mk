@@ -71,7 +71,7 @@ $(reader): $(root)../simpkv/json_reader.c $(this)
 
 $(BUILD)/test/json/test_reader $(BUILD)/fuzz_json_read: $(reader)
 
-wipe_tests := test_wipe test_json_wipe test_keyring_wipe test_secret_wipe
+wipe_tests := test_wipe test_json_wipe test_keyring_wipe test_secret_wipe test_kinds_wipe
 $(filter $(addprefix %/,$(wipe_tests)),$(tests)): $(BUILD)/test/freed.o
 $(filter $(BUILD)/test/crypt/%,$(tests)): $(BUILD)/test/crypt_fixture.o
 $(filter $(BUILD)/test/audit/%,$(tests)): $(BUILD)/test/audit_fixture.o

@@ -1,11 +1,10 @@
-/* Simpkv::Native: secrets, forms of them, and revocation lists. Keys and costly forms take long, so the calls run without
- * the GVL. */
+/* Simpkv::Native: secrets, and forms of them. Keys and costly forms take long, so all calls run without the GVL. */
 #include "convert.h"
 
 /* One call: its arguments and its result. Lives on the stack of the method. */
 typedef struct secret_call {
-    skv_status (*make)(const char *request, size_t request_len, skv_reply *reply); /* NULL for a form */
-    VALUE secret, request;                                                         /* frozen Strings */
+    VALUE secret, request;                                                 /* frozen Strings */
+    skv_status (*make)(const char *request, size_t len, skv_reply *reply); /* NULL: a form of the secret */
     skv_reply *reply;
 } secret_call;
 
@@ -27,20 +26,27 @@ static void perform_secret(secret_call *call)
     RB_GC_GUARD(call->request);
 }
 
-static VALUE make_secret(VALUE self, VALUE request)
+static VALUE perform_request(VALUE request, skv_status (*make)(const char *, size_t, skv_reply *))
 {
-    secret_call call = {.make = skv_secret_make, .secret = Qnil, .request = skv_rb_bytes(request)};
+    secret_call call = {.secret = Qnil, .request = skv_rb_bytes(request), .make = make};
 
     perform_secret(&call);
     return skv_rb_take_data(call.reply);
 }
 
-static VALUE make_crl(VALUE self, VALUE request)
+static VALUE make_secret(VALUE self, VALUE request)
 {
-    secret_call call = {.make = skv_secret_crl, .secret = Qnil, .request = skv_rb_bytes(request)};
+    return perform_request(request, skv_secret_make);
+}
 
-    perform_secret(&call);
-    return skv_rb_take_data(call.reply);
+static VALUE make_revocation_list(VALUE self, VALUE request)
+{
+    return perform_request(request, skv_secret_crl);
+}
+
+static VALUE read_certificate(VALUE self, VALUE pem)
+{
+    return perform_request(pem, skv_secret_certificate);
 }
 
 static VALUE form_secret(VALUE self, VALUE secret, VALUE request)
@@ -56,6 +62,7 @@ static VALUE form_secret(VALUE self, VALUE secret, VALUE request)
 void skv_rb_init_secret(VALUE native)
 {
     rb_define_singleton_method(native, "secret_make", make_secret, 1);
-    rb_define_singleton_method(native, "secret_crl", make_crl, 1);
+    rb_define_singleton_method(native, "secret_crl", make_revocation_list, 1);
+    rb_define_singleton_method(native, "secret_certificate", read_certificate, 1);
     rb_define_singleton_method(native, "secret_form", form_secret, 2);
 }

@@ -30,15 +30,19 @@ class Sshd
   end
 
   # @param authorized_keys [String, nil] the file with the public keys; nil for one in the folder of the server
-  def initialize(authorized_keys: nil)
+  # @param host_key [Array(String, String), nil] the private key, and the line of the public one; nil for one that
+  #   ssh-keygen makes
+  def initialize(authorized_keys: nil, host_key: nil)
     @folder = Dir.mktmpdir('sshd')
     @authorized_keys = authorized_keys || File.join(@folder, 'authorized_keys')
     @port, = Ports.free(1)
+    @host_key = host_key
   end
 
   def start
-    host_key = Sshd.make_key(path('host_key'))
-    File.write(path('known_hosts'), "[127.0.0.1]:#{@port} #{host_key}\n")
+    File.write(path('host_key'), @host_key.first, perm: 0o600) if @host_key
+    public_key = @host_key&.last || Sshd.make_key(path('host_key'))
+    File.write(path('known_hosts'), "[127.0.0.1]:#{@port} #{public_key}\n")
     File.write(path('sshd_config'), configuration)
     FileUtils.mkdir_p(SEPARATION, mode: 0o755) if Process.uid.zero?
     run_process(PROGRAM, '-D', '-e', '-f', path('sshd_config'), output: path('log')) { answers? }

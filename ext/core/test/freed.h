@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 /* While this is set, blocks are counted and searched. Otherwise they are wiped: a block that is allocated again and not
  * filled would show what was in it before. */
@@ -14,6 +15,18 @@ extern atomic_int looked, spilled;
 
 /* The texts of 16 bytes or more to search for; NULL ends the list. */
 extern const char *const secrets[];
+
+/* While this is set, the blocks that are freed are recorded: for secrets that are known only later. */
+extern atomic_bool recording;
+
+/* Returns true if a recorded block had 16 bytes or more of the secret. Checks that all blocks were recorded. */
+bool was_freed(const void *secret, size_t len);
+
+/* Runs the function in a thread, and returns the stack of the thread for stack_has(), which is similar. Release it with
+ * free_stack(). */
+char *stack_of(void *(*run)(void *), void *argument);
+bool stack_has(const char *stack, const void *secret, size_t len);
+void free_stack(char *stack);
 
 /* Runs the function in a thread. Returns the first of the texts, a list that NULL ends, of which the stack of the
  * thread has 16 bytes, or all of a shorter text, afterwards; NULL if it has none. */

@@ -124,9 +124,12 @@ module Simpkv
         Calls.reply(:data) { |r| Library.skv_secret_make(*Calls.bytes(request), r) }
       end
 
-      # @return [String] the revocation list of a CA
       def secret_crl(request)
         Calls.reply(:data) { |r| Library.skv_secret_crl(*Calls.bytes(request), r) }
+      end
+
+      def secret_certificate(pem)
+        Calls.reply(:data) { |r| Library.skv_secret_certificate(*Calls.bytes(pem), r) }
       end
 
       # @return [Array(String, Boolean)] the form, and whether it has a random salt

@@ -14,7 +14,7 @@ module Simpkv
       POINTER = /\A(?:const )?(?:char|void|skv_\w+) \*\z/.freeze
 
       # What waits or works for long without a cancel handle.
-      LONG = %w[skv_open skv_secret_make skv_secret_form].freeze
+      LONG = %w[skv_open skv_secret_make skv_secret_form skv_secret_crl].freeze
       private_constant :TYPES, :POINTER, :LONG
 
       # A declared function, with the types of FFI. `waits` is true if it may wait for a lock, a disk or a server,

@@ -4,6 +4,7 @@
 #include "secret/kind.h"
 #include "json/tree.h"
 
+#include <openssl/bn.h>
 #include <string.h>
 
 /* ssh-keygen breaks the lines of its files here. */
@@ -26,18 +27,13 @@ void skv_ssh_put_string(skv_buf *out, const void *bytes, size_t len)
     skv_buf_put(out, bytes, len);
 }
 
-void skv_ssh_put_number(skv_buf *out, const void *bytes, size_t len)
+/* The first bit is that of the sign. */
+void skv_ssh_put_number(skv_buf *out, const BIGNUM *number)
 {
-    const unsigned char *digits = bytes;
-    size_t sign;
+    size_t size = (size_t)BN_num_bits(number) / 8 + 1;
 
-    for (; len && !*digits; digits++)
-        len--;
-    sign = len && *digits & 0x80;
-    put_uint32(out, len + sign);
-    if (sign)
-        skv_buf_put_char(out, '\0');
-    skv_buf_put(out, digits, len);
+    put_uint32(out, size);
+    skv_put_bignum(out, number, size);
 }
 
 /* Appends a buffer as a string. If it has failed, `out` fails, too. */
@@ -69,7 +65,7 @@ static void put_private_file(skv_buf *out, const skv_ssh_key *key, skv_reply *re
     static const char magic[] = "openssh-key-v1"; /* with its NUL */
     skv_buf part;
 
-    skv_buf_init(&part, SKV_SSH_KEY_MAX);
+    skv_buf_init(&part, SKV_PEM_MAX);
     part.no_memory = skv_buf_failed(&key->private);
     put_private_part(&part, key, reply);
     skv_buf_put(out, magic, sizeof magic);
@@ -82,33 +78,13 @@ static void put_private_file(skv_buf *out, const skv_ssh_key *key, skv_reply *re
     skv_buf_free(&part);
 }
 
-/* Appends bytes in base64, in lines. */
-static void put_lines(skv_buf *out, const skv_buf *bytes)
-{
-    skv_buf text;
-
-    skv_buf_init(&text, SKV_SSH_KEY_MAX);
-    skv_base64_put(&text, bytes->bytes, bytes->len);
-    out->no_memory |= skv_buf_failed(bytes) || skv_buf_failed(&text);
-    for (size_t at = 0; at < text.len; at += LINE) {
-        skv_buf_put(out, text.bytes + at, text.len - at < LINE ? text.len - at : LINE);
-        skv_buf_put_char(out, '\n');
-    }
-    skv_buf_free(&text);
-}
-
 json_t *skv_ssh_private_text(const skv_ssh_key *key, skv_reply *reply)
 {
-    skv_buf file, text;
+    skv_buf file;
 
-    skv_buf_init(&file, SKV_SSH_KEY_MAX);
-    skv_buf_init(&text, SKV_SSH_KEY_MAX);
+    skv_buf_init(&file, SKV_PEM_MAX);
     put_private_file(&file, key, reply);
-    skv_buf_put_string(&text, "-----BEGIN OPENSSH PRIVATE KEY-----\n");
-    put_lines(&text, &file);
-    skv_buf_put_string(&text, "-----END OPENSSH PRIVATE KEY-----\n");
-    skv_buf_free(&file);
-    return skv_json_take_text(&text);
+    return skv_pem_text("OPENSSH PRIVATE KEY", &file, LINE);
 }
 
 json_t *skv_ssh_public_text(const skv_ssh_key *key)
@@ -116,7 +92,7 @@ json_t *skv_ssh_public_text(const skv_ssh_key *key)
     const unsigned char *type = (const unsigned char *)key->public.bytes;
     skv_buf text;
 
-    skv_buf_init(&text, SKV_SSH_KEY_MAX);
+    skv_buf_init(&text, SKV_PEM_MAX);
     text.no_memory = skv_buf_failed(&key->public);
     if (!text.no_memory)
         skv_buf_put(&text, type + 4, type[3]); /* the first string; its length fits in a byte */
@@ -140,7 +116,7 @@ json_t *skv_ssh_fingerprint(const skv_ssh_key *key, skv_reply *reply)
         skv_fail_openssl("compute a fingerprint", reply);
         return NULL;
     }
-    skv_buf_init(&text, SKV_SSH_KEY_MAX);
+    skv_buf_init(&text, SKV_PEM_MAX);
     skv_buf_put_string(&text, "SHA256:");
     skv_base64_put(&text, digest, len);
     if (!skv_buf_failed(&text))

@@ -2,12 +2,7 @@
 #ifndef SKV_SECRET_SSH_TEXT_H
 #define SKV_SECRET_SSH_TEXT_H
 
-#include "base/reply.h"
-
-#include <jansson.h>
-
-/* More than any of the buffers and texts of a key needs. */
-#define SKV_SSH_KEY_MAX 65536
+#include "secret/pem.h"
 
 /* A key pair in the encoding of RFC 4251, section 5. */
 typedef struct skv_ssh_key {
@@ -16,9 +11,9 @@ typedef struct skv_ssh_key {
     skv_buf private; /* as OpenSSH's PROTOCOL.key and ssh-agent have it, without the comment */
 } skv_ssh_key;
 
-/* Append a string, and a positive number whose bytes begin with the highest. */
+/* Append a string, and a positive number. */
 void skv_ssh_put_string(skv_buf *out, const void *bytes, size_t len);
-void skv_ssh_put_number(skv_buf *out, const void *bytes, size_t len);
+void skv_ssh_put_number(skv_buf *out, const BIGNUM *number);
 
 /* Make the file of the private key in OpenSSH's format ("openssh-key-v1"), without a passphrase; the line of the public
  * key, without the newline; and the fingerprint as `ssh-keygen -l` prints it. Return NULL if memory runs out, or after

@@ -4,6 +4,7 @@
 #include "secret/keypair.h"
 #include "secret/kind.h"
 #include "secret/names.h"
+#include "secret/pem.h"
 #include "json/tree.h"
 
 #include <openssl/bn.h>
@@ -90,17 +91,6 @@ static bool sign_x509(const skv_x509 *wanted, X509 *certificate, EVP_PKEY *pair)
            X509_sign(certificate, signer, skv_x509_digest(signer)) > 0;
 }
 
-/* PKCS #8. */
-static json_t *private_pem(EVP_PKEY *pair, skv_reply *reply)
-{
-    BIO *bio = BIO_new(BIO_s_secmem());
-    bool written = bio && PEM_write_bio_PKCS8PrivateKey(bio, pair, NULL, NULL, 0, NULL, NULL) == 1;
-    json_t *text = skv_x509_text(bio, written, reply);
-
-    BIO_free(bio);
-    return text;
-}
-
 /* The certificate of the issuer and those above it. */
 static json_t *chain_pem(const skv_issuer *issuer, skv_reply *reply)
 {
@@ -139,7 +129,7 @@ static skv_status make_x509(const skv_x509 *wanted, json_t **made, skv_reply *re
     if (reply->status == SKV_OK && wanted->issuer.certificate)
         skv_issuer_verify(&wanted->issuer, certificate, wanted->ca, reply);
     if (reply->status == SKV_OK) {
-        skv_json_put(made, "value", private_pem(pair, reply));
+        skv_json_put(made, "value", skv_pem_private(pair, reply));
         put_x509(wanted, certificate, made, reply);
     }
     X509_free(certificate);
