@@ -34,10 +34,11 @@ module Simpkv
     # @raise [Error]
     def fetch(path, request, make: true)
       entry = @known[path] || live(@store.get(path, stored: true, required: false, deadline: @deadline))
-      entry = renewed(path, entry, request) if make == true && entry&.due?(request)
-      entry = made(path, request, make) if make && !entry&.take(request)
-      @known[path] = entry if entry&.parts&.any?
-      entry&.take(request)
+      entry = completed(path, entry, request, make) if make
+      return unless entry
+
+      @known[path] = entry if entry.parts.any?
+      entry.take(request)
     end
 
     # @param path [String]
@@ -86,6 +87,13 @@ module Simpkv
     # @return [Entry, nil] nil without a document, and for one that has expired
     def live(document)
       Entry.new(document) unless document.nil? || Versions.expired?(document)
+    end
+
+    # @param entry [Entry, nil] what is there
+    # @return [Entry, nil] what has all that the request names
+    def completed(path, entry, request, make)
+      entry = renewed(path, entry, request) if make == true && entry&.due?(request)
+      entry&.take(request) ? entry : made(path, request, make)
     end
 
     def made(path, request, make)

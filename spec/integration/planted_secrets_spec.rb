@@ -227,7 +227,8 @@ RSpec.describe 'Values, metadata and passwords' do
 
   it 'are in no output or file of it but the managed one, if simpkv::secret has made them', needs: :mri do
     options = site.to_json.gsub(/":(?=["{])/, '" => ')
-    formats = { 'plain' => {}, 'hash' => { 'format' => 'sha512-crypt', 'cost' => 1000 }, 'hex' => { 'format' => 'hex' } }
+    formats = { 'plain' => {}, 'hex' => { 'format' => 'hex' },
+                'hash' => { 'format' => 'sha512-crypt', 'cost' => 1000 } }
     files = formats.map do |name, format|
       more = format.to_json.gsub('":', '" => ')
       "file { '#{root}/#{name}': content => simpkv::secret('d/made', #{options} + #{more}) }"

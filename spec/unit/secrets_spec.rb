@@ -15,8 +15,8 @@ RSpec.describe Simpkv::Secrets do
     Simpkv::Store.open('file', 'root_path' => @folder)
   end
 
-  def secrets(of = store, **options)
-    described_class.new(of, Simpkv::VersionedStore.new(of, **options)) { |key| "globals/#{key}" }
+  def secrets(below = store, **options)
+    described_class.new(below, Simpkv::VersionedStore.new(below, **options)) { |key| "globals/#{key}" }
   end
 
   def request(options = {})

@@ -97,13 +97,17 @@ RSpec.describe 'docs/schemas' do
       json('explain', 'app1/c')
       json('expire')
       json('rm', 'app1/c')
+      %w[doctor ping stats status].each { |title| json(title) }
+    end
+
+    def run_commands_that_make_secrets
       json('secret get', 'app1/token', '--kind', 'bytes')
       json('secret rotate', 'app1/token')
       json('secret list')
       simpkv!('secret', 'ca', '--kind', 'x509', '--ca', '--subject', 'CN=Site')
       simpkv!('secret', 'web1', '--kind', 'x509', '--subject', 'CN=web1', '--issuer', 'ca')
       json('secret revoke', 'web1')
-      %w[doctor ping stats status].each { |title| json(title) }
+      json('import-trocla', input: JSON.generate('user1' => { 'plain' => 'x', 'ssha' => 'y' }))
     end
 
     def list_corrupt_key
@@ -123,7 +127,6 @@ RSpec.describe 'docs/schemas' do
 
     def run_commands_that_import
       json('import-consul', input: JSON.generate([{ 'key' => 'a', 'flags' => 0, 'value' => 'YQ==' }]))
-      json('import-trocla', input: JSON.generate('user1' => { 'plain' => 'x', 'ssha' => 'y' }))
       json('import-vault', input: JSON.generate('secret/app1' => { 'user' => 'u' }))
       eyaml = EyamlKeys.new(folder)
       file = write('common.yaml', "a: #{eyaml.encrypt('x')}\n")
@@ -193,6 +196,7 @@ RSpec.describe 'docs/schemas' do
       run_commands_that_move
       run_commands_that_import
       run_commands_for_secrets
+      run_commands_that_make_secrets
       run_commands_for_nodes
       run_commands_for_rules
       missing = CommandSchemas.commands.map(&:title) - elsewhere.keys - @compared
