@@ -60,7 +60,8 @@ skv_status skv_scram_of(const skv_making *making, const unsigned char *salt, skv
     if (compute_keys(making, &keys))
         put_keys(making, &keys, &reply->data);
     else
-        skv_fail(reply, SKV_UNAVAILABLE, "OpenSSL cannot compute SCRAM-SHA-256: there is too little memory");
+        skv_fail(reply, SKV_UNAVAILABLE,
+                 "OpenSSL cannot compute SCRAM-SHA-256: there is too little memory, or it refuses SHA-256");
     ERR_pop_to_mark();
     explicit_bzero(&keys, sizeof keys);
     return reply->status;
