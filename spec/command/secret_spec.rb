@@ -65,6 +65,21 @@ RSpec.describe 'simpkv secret' do
     expect(verified(files.to_h { |name, words| [name, simpkv!(*words)] })).to match([/: OK$/, true])
   end
 
+  it 'stores a CA of other origin, which then signs and revokes' do
+    run = ->(*words) { expect(Open3.capture2e('openssl', *words, chdir: folder).last).to be_success }
+    run.call(*%w[req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -subj /CN=Old -days 999])
+    run.call('genrsa', '-out', 'other.key', '2048')
+    import = lambda do |key|
+      simpkv('secret', 'import', 'ca/old', '--private', "#{folder}/#{key}", '--certificate', "#{folder}/ca.pem")
+    end
+    expect(import.call('other.key')).to have_attributes(code: 64, err: %r{'ca/old': .*private})
+    expect(import.call('ca.key')).to have_attributes(code: 0, out: "'ca/old' has the certificate\n")
+    expect(import.call('ca.key')).to have_attributes(code: 65, err: %r{'ca/old' exists})
+    simpkv!(*%w[secret web1 --kind x509 --subject CN=web1.example.com --issuer ca/old])
+    expect(verified('ca' => File.read("#{folder}/ca.pem"), 'cert' => simpkv!('secret', 'web1', '--part', 'certificate'),
+                    'crl' => simpkv!('secret', 'ca/old', '--part', 'crl'))).to match([/: OK$/, true])
+  end
+
   # @param texts [Hash{String => String}] of the CA, a certificate and a revocation list
   # @return [Array(String, Boolean)] what openssl says of the certificate
   def verified(texts)

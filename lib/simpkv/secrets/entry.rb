@@ -49,6 +49,18 @@ module Simpkv
           RichData.sensitive(value, { NAME => RichData.object('Sensitive', about) }, typed: true)
         end
 
+        # @param private_key [String] in PEM
+        # @param certificate [String] in PEM
+        # @param chain [String] those above it
+        # @return [String] the document of a certificate of other origin
+        # @raise [ConfigError] it is no certificate; or a CA with another private key
+        def of_certificate(private_key, certificate, chain)
+          facts = Native.parse(checked { Native.secret_certificate(certificate) })
+          parts = facts.slice('serial', 'not_before', 'not_after').merge('certificate' => certificate, 'chain' => chain)
+          document = document(private_key, 'kind' => 'x509', 'ca' => facts['ca'], 'parts' => parts)
+          facts['ca'] ? Entry.new(document).relisted : document
+        end
+
         # @return [String]
         def seed
           SecureRandom.hex(SEED_BYTES)
@@ -131,8 +143,8 @@ module Simpkv
       # @return [Boolean] whether it is time for another certificate, of the last third of its life on; or for another
       #   revocation list. A CA stays: those who trust it would not know another one
       def due?(request)
-        return @about.dig('made', 'ca') == true && listed_before?(LIST_DAYS / 3) if request.list?
-        return false unless parts.key?('not_after') && !made['ca']
+        return authority? && listed_before?(LIST_DAYS / 3) if request.list?
+        return false if authority? || !parts.key?('not_after') || !@about.key?('made')
 
         from, to = parts.values_at('not_before', 'not_after').map { |text| Versions.utc(text) }
         Versions.now > to - ((to - from) / 3)
@@ -169,6 +181,10 @@ module Simpkv
       # @return [Hash{String => String}]
       def forms
         @about['forms'] || {}
+      end
+
+      def authority?
+        (@about['ca'] || @about.dig('made', 'ca')) == true
       end
 
       # A Hash with a password is what simplib::passgen stores.

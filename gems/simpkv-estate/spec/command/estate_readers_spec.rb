@@ -26,7 +26,7 @@ RSpec.describe 'The commands on a damaged estate' do
     'keys list', 'keys retire', 'log', 'ls', 'man', 'mv', 'node deactivate', 'node declare',
     'node expire', 'node undeclare', 'passgen import', 'ping', 'put', 'rekey', 'restore', 'rm', 'rule create',
     'rule delete', 'rule import', 'rule set', 'rule test', 'rule unset', 'rule validate', 'schema', 'secret get',
-    'secret list', 'secret revoke', 'secret rotate', 'serve',
+    'secret import', 'secret list', 'secret revoke', 'secret rotate', 'serve',
     'ssh import', 'ssh list', 'stat', 'stats', 'tree', 'watch',
     'query' # spec/server/readers_spec.rb has it: it needs the gem simpkv-server.
   ]

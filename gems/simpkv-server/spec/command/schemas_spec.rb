@@ -107,6 +107,10 @@ RSpec.describe 'docs/schemas' do
       simpkv!('secret', 'ca', '--kind', 'x509', '--ca', '--subject', 'CN=Site')
       simpkv!('secret', 'web1', '--kind', 'x509', '--subject', 'CN=web1', '--issuer', 'ca')
       json('secret revoke', 'web1')
+      files = { 'private' => [], 'certificate' => %w[--part certificate] }.map do |name, part|
+        ["--#{name}", write(name, simpkv!('secret', 'ca', *part))]
+      end
+      json('secret import', 'ca2', *files.flatten)
       json('import-trocla', input: JSON.generate('user1' => { 'plain' => 'x', 'ssha' => 'y' }))
     end
 
