@@ -19,7 +19,8 @@ module Simpkv
             'simpkv secret app1/db' => 'A password',
             'simpkv secret app1/db --format yescrypt' => 'The same password, for /etc/shadow',
             'simpkv secret app1/admin --words 8' => 'A passphrase',
-            'simpkv secret hosts/web1/ssh --kind ssh-ed25519 --part public' => 'The public part of a new SSH key'
+            'simpkv secret hosts/web1/ssh --kind ssh-ed25519 --part public' => 'The public part of a new SSH key',
+            'simpkv secret ca/site --part crl > site.crl' => 'The revocation list of a CA'
           }.freeze
 
           KINDS = %w[password bytes ssh-ed25519 ssh-rsa ssh-ecdsa wireguard x509].freeze

@@ -16,8 +16,7 @@ module Simpkv
             prints it. Prints no secret.
           TEXT
           EXAMPLES = {
-            'simpkv secret revoke web1/tls' => 'Somebody has read a private key',
-            'simpkv secret ca/site --part crl > /etc/ssl/site.crl' => 'The revocation list of a CA'
+            'simpkv secret revoke web1/tls' => 'Somebody has read a private key'
           }.freeze
 
           def run(key)
