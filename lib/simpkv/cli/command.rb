@@ -32,6 +32,9 @@ module Simpkv
       DESCRIPTION = ''
       EXAMPLES = {}.freeze
 
+      # The formats of -o.
+      OUTPUTS = %w[table json yaml].freeze
+
       # {[names of options] => why this command refuses them}
       REFUSED = {}.freeze
 
@@ -176,7 +179,8 @@ module Simpkv
 
       def last_options(parser)
         parser.on('--vardir DIR', "puppetserver's vardir, if not the usual one") { |dir| @flags[:vardir] = dir }
-        parser.on('-o', '--output FORMAT', %w[table json yaml], 'table, json or yaml') { |to| @flags[:output] = to }
+        *others, last = formats = self.class::OUTPUTS
+        parser.on('-o', '--output FORMAT', formats, "#{others.join(', ')} or #{last}") { |to| @flags[:output] = to }
         parser.on('-h', '--help', 'print this') { @flags[:help] = true }
       end
 

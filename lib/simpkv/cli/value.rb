@@ -27,10 +27,14 @@ module Simpkv
         end
 
         # @param document [String]
+        # @yieldparam value [Object]
+        # @yieldreturn [Object] the part of the value to show
         # @return [Hash{String => Object}] see {RichData.presentable}, with `sensitive` if there is a {secret}
         # @raise [MalformedError]
         def presentable(document)
-          shown = RichData.presentable(RichData.read(document))
+          read = RichData.read(document)
+          read[:value] = yield(read[:value]) if block_given?
+          shown = RichData.presentable(read)
           secret(document) ? shown.merge('sensitive' => true) : shown
         end
 
