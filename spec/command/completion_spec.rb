@@ -26,7 +26,8 @@ RSpec.describe 'simpkv completion' do
     'simpkv -g get ' => %w[hosts/], 'simpkv get -e dev o' => %w[other], "simpkv ls --environment '' d" => %w[dev/],
     'simpkv --environment=dev get o' => %w[other], 'simpkv get -o ' => %w[env json table yaml],
     'simpkv ls -o ' => %w[json table yaml],
-    'simpkv get --recurse a' => %w[app1/ app2/],
+    'simpkv get --recurse a' => %w[app1/ app2/], 'simpkv exec --env A=to' => %w[A=token], 'simpkv exec --env A' => [],
+    'simpkv exec --file=A=app2/' => %w[--file=A=app2/x], 'simpkv exec --env A=token -- fil' => %w[files/],
     'simpkv ls --output=y' => %w[--output=yaml], 'simpkv schema --layout h' => %w[hex],
     'simpkv put a --file fil' => %w[files/], 'simpkv --vardir fil' => %w[files/],
     'simpkv -b ' => %w[default default2], 'simpkv get --backend default2' => %w[default2],
@@ -35,7 +36,8 @@ RSpec.describe 'simpkv completion' do
     'simpkv mv token app1/w' => %w[app1/web:443], 'simpkv -c ~/simpkv.yaml get t' => %w[token],
     'simpkv -c nothing.yaml get t' => [], 'simpkv completion ' => %w[bash fish zsh], 'simpkv find t' => []
   }
-  in_shells = lines.slice('simpkv e', 'simpkv get ', 'simpkv get app1/web:4', 'simpkv put token t', 'simpkv ls a',
+  in_shells = lines.slice('simpkv e', 'simpkv get ', 'simpkv exec --env A=to', 'simpkv get app1/web:4',
+                          'simpkv put token t', 'simpkv ls a',
                           "simpkv ls --environment '' d", 'simpkv --environment=dev get o', 'simpkv ls --output=y',
                           'simpkv put a --file fil', 'simpkv --vardir fil', 'simpkv -c ~/simpkv.yaml get t',
                           'simpkv -c nothing.yaml get t')
@@ -91,7 +93,8 @@ RSpec.describe 'simpkv completion' do
 
     lines.each do |line, offered|
       it "completes '#{line}'" do
-        kind = { 'simpkv put a --file fil' => 'files', 'simpkv --vardir fil' => 'folders' }[line]
+        kind = { 'simpkv put a --file fil' => 'files', 'simpkv exec --env A=token -- fil' => 'files',
+                 'simpkv --vardir fil' => 'folders' }[line]
         words = line.gsub("''", '').split(/ /, -1).drop(1)
         [['--line', line], ['--', *words]].each do |arguments|
           found = completed(*arguments)

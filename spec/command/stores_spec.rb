@@ -12,7 +12,7 @@ RSpec.describe 'simpkv, on keys' do
     store.put("environments/#{environment}/#{key}", document)
   end
 
-  commands = ['put and get', 'several keys', 'ls, tree, exists, find and explain', 'rm', 'put, cas and mv',
+  commands = ['put and get', 'several keys', 'exec', 'ls, tree, exists, find and explain', 'rm', 'put, cas and mv',
               'expiry and versions', 'a poll']
 
   describe 'in files:' do

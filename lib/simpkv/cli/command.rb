@@ -66,7 +66,7 @@ module Simpkv
       # @return [Integer, nil] the exit code; nil for 0
       # @raise [Failure, Simpkv::Error, Simpkv::ConfigError]
       def perform(arguments)
-        operands = parser.parse(arguments)
+        operands = parse(arguments)
         return puts(help) if @flags[:help]
 
         check_number(operands)
@@ -150,6 +150,12 @@ module Simpkv
       def reason_to_refuse(name)
         _, why = self.class::REFUSED.find { |names, _| names.include?(name) }
         ": #{why}" if why
+      end
+
+      # @param arguments [Array<String>]
+      # @return [Array<String>] the operands
+      def parse(arguments)
+        parser.parse(arguments)
       end
 
       # Defines the options of one command.

@@ -45,6 +45,12 @@ module Simpkv
           text if text.valid_encoding?
         end
 
+        # @param value [Object]
+        # @return [String] text and bytes as they are, other values as JSON
+        def text(value)
+          value.is_a?(String) ? value : UnsafeCharacters.escaped_in_json(Native.generate(value))
+        end
+
         # @param text [String] JSON
         # @param what [String] its name, for the message; the message of the parser would quote the text
         # @return [Object]

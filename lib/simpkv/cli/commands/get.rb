@@ -42,7 +42,7 @@ module Simpkv
           'simpkv get app1/db_password -o json' => 'With its metadata',
           'simpkv get app1/db --field servers.0.port' => 'A part of a Hash',
           'simpkv get app1/user app1/url -o json' => 'Several keys',
-          'eval "$(simpkv get --recurse app1 -o env)"' => 'All keys of a folder, as variables of a shell',
+          'simpkv get --recurse app1 -o env' => 'All keys of a folder, as variables for the eval of a shell',
           'simpkv get app1/db_password --version -1' => 'The value before the current one (simpkv log)',
           'simpkv get app1/db_password --expired' => 'The value, even if it has expired'
         }.freeze
@@ -117,15 +117,11 @@ module Simpkv
         end
 
         def print_values(values)
-          return output.print(nil) { Output.table(values.map { |key, value| [key, text(value)] }) } if @several
+          return output.print(nil) { Output.table(values.map { |key, value| [key, Value.text(value)] }) } if @several
 
           $stdout.binmode
-          $stdout.write(text(values.values.first))
+          $stdout.write(Value.text(values.values.first))
           $stdout.puts if $stdout.tty?
-        end
-
-        def text(value)
-          value.is_a?(String) ? value : UnsafeCharacters.escaped_in_json(Native.generate(value))
         end
       end
     end
