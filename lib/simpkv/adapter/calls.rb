@@ -7,8 +7,8 @@ module Simpkv
     class Calls
       Operation = Struct.new(:name, :function, :named, :writes, :presented, :failed)
 
-      # `current` and `create` are the steps of get_or_create. The last column is the result of a failure with
-      # `softfail`.
+      # `current` and `create` are the steps of get_or_create. `value` is a get of which the function returns the value
+      # alone. The last column is the result of a failure with `softfail`.
       TABLE = [
         [:compare_and_put, 'compare_and_put', 'key', true, :as_is, false],
         [:create, 'get_or_create', 'key', true, :entry, nil],
@@ -23,7 +23,8 @@ module Simpkv
         [:put_many, 'put_many', 'keys', true, :collection, nil],
         [:secret, 'secret', 'key', true, :secret_value, nil],
         [:tree, 'tree', 'keydir', false, :collection, nil]
-      ].to_h { |row| [row.first, Operation.new(*row).freeze] }.freeze
+      ].to_h { |row| [row.first, Operation.new(*row).freeze] }
+       .merge(value: Operation.new(:get, 'value', 'key', false, :value, nil).freeze).freeze
 
       # The operations whose calls of a directory share the time of one: the second argument of their methods is the
       # deadline. Of the others, each round trip has that time.
@@ -105,18 +106,19 @@ module Simpkv
 
       # Gets a key with options that an earlier get has shown to need no more than a {DirectGet}.
       #
+      # @param name [Symbol] of the operation, for messages: `get` or `value`
       # @return [Hash, nil, false] the result of simpkv::get; false if {#run} has to take all steps
       # @raise [ArgumentError, RuntimeError] as {#run}
-      def direct_get(key, options)
+      def direct_get(key, options, name = :get)
         known = known(options)
         return false unless known&.direct
 
         data = known.direct.get(key)
         data ? entry(data, known.merged) : false
       rescue ConfigError => e
-        raise configuration_error(TABLE[:get], key, e)
+        raise configuration_error(TABLE[name], key, e)
       rescue Error => e
-        fail_softly(TABLE[:get], key, e, known.merged)
+        fail_softly(TABLE[name], key, e, known.merged)
       end
 
       # Performs an operation on the chosen backend.
@@ -145,7 +147,7 @@ module Simpkv
       # @return [Object] the result of the function
       def presented(operation, key, result, merged, options)
         return fail_softly(operation, key, result, merged) if result.is_a?(Error)
-        return presented_default(options['default'], merged) if result == false && operation.name == :get
+        return presented_default(operation, options['default'], merged) if result == false && operation.name == :get
 
         remember_direct(merged) if operation.name == :get
         __send__(operation.presented, result, merged)
@@ -303,15 +305,20 @@ module Simpkv
         data[:metadata].empty? ? { 'value' => value } : { 'value' => value, 'metadata' => data[:metadata] }
       end
 
+      # The result of simpkv::value.
+      def value(data, merged)
+        entry(data, merged)['value']
+      end
+
       def collection(data, merged)
         result = data.transform_keys(&:to_s)
         result['keys'] = data[:keys].transform_values { |each| entry(each, merged) } if data.key?(:keys)
         result
       end
 
-      # The result of simpkv::get for a missing key.
-      def presented_default(value, merged)
-        value.nil? ? { 'value' => nil } : entry({ value: value, metadata: {} }, merged)
+      # The result for a missing key. No option makes a Sensitive of undef.
+      def presented_default(operation, value, merged)
+        __send__(operation.presented, { value: value, metadata: {} }, value.nil? ? {} : merged)
       end
 
       def sensitive(value)
