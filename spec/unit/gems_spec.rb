@@ -75,9 +75,26 @@ RSpec.describe Simpkv::Gems, :once do
   it 'name the gem that is missing, and the command that installs it' do
     demand = "p Simpkv::Gems.find('cli/commands', 'site'); Simpkv::Gems.demand('cli/commands', 'site', 'The page')"
     expect(run(demand)).to start_with("nil\n").and include(
-      "The page needs the gem simpkv-site, which is not installed: gem install simpkv-site -v #{Simpkv::VERSION} " \
-      "('puppetserver gem install' for puppetserver) (Simpkv::Gems::MissingError)"
+      "The page needs the gem simpkv-site, which is not installed: #{described_class.command} install simpkv-site -v " \
+      "#{Simpkv::VERSION} ('puppetserver gem install' for puppetserver) (Simpkv::Gems::MissingError)"
     )
+  end
+
+  # The message named only the gem, which was there.
+  it 'name the file that cannot be loaded, of another gem, and the command that installs it' do
+    place = write(Simpkv::VERSION)
+    File.write("#{place}/simpkv/cli/commands/site.rb", "require 'absent/part'")
+    output = run("$LOAD_PATH << '#{place}'; Simpkv::Gems.demand('cli/commands', 'site', 'The page')")
+    expect(output).to include(
+      'The page cannot be used: cannot load such file -- absent/part. Install the gem simpkv-site with the gems that ' \
+      "it needs: #{described_class.command} install simpkv-site -v #{Simpkv::VERSION}"
+    )
+  end
+
+  it 'name the command gem of this Ruby, as the module does where the gem is missing' do
+    module_of = TOPLEVEL_BINDING.eval(File.read(File.expand_path('../../lib/puppet_x/simpkv/gem_loading.rb', __dir__)))
+    expect(described_class.command).to eq(Object.new.extend(module_of).send(:gem_command))
+    expect(described_class.command).to eq(File.join(RbConfig::CONFIG['bindir'], 'gem')) if RUBY_ENGINE == 'ruby'
   end
 
   it 'know what there is, installed or not' do
