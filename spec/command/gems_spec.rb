@@ -58,6 +58,13 @@ RSpec.describe 'The command with the gem simpkv alone' do
     end
   end
 
+  # The messages named the words that are there, as for a misspelt one.
+  it 'says which gem has a part of the state, or a folder that is to be prepared' do
+    expect(alone('status', '--parts', 'servers,nodes'))
+      .to eq(['', missing("the part 'nodes' of the state", 'simpkv-estate'), 78])
+    expect(alone('init', '--only', 'estate')).to eq(['', missing("the folder 'globals/estate'", 'simpkv-estate'), 78])
+  end
+
   { 'estate' => 'simpkv-estate', 'access' => 'simpkv-access', 'server' => 'simpkv-estate' }.each do |name, gem|
     context "with the section '#{name}' in its options" do
       let(:sections) { { name => {} } }
