@@ -26,7 +26,7 @@ RSpec.describe 'The commands on a damaged estate' do
     'node expire', 'node undeclare', 'passgen import', 'ping', 'put', 'rekey', 'restore', 'rm', 'rule create',
     'rule delete', 'rule import', 'rule set', 'rule test', 'rule unset', 'rule validate', 'schema', 'serve',
     'ssh import', 'ssh list', 'stat', 'stats', 'tree', 'watch',
-    'query' # spec/server/readers_spec.rb has it: it needs the gem simpkv-server.
+    'query' # gems/simpkv-server/spec/server/readers_spec.rb has it: it needs the gem simpkv-server.
   ]
 
   let(:backends) do
