@@ -27,7 +27,7 @@ RSpec.describe 'The commands on a damaged estate' do
     'rule create', 'rule delete', 'rule import', 'rule set', 'rule test', 'rule unset', 'rule validate', 'schema',
     'secret get', 'secret import', 'secret list', 'secret revoke', 'secret rotate', 'serve', 'ssh import', 'ssh list',
     'stat', 'stats', 'tree', 'watch',
-    'query' # spec/server/readers_spec.rb has it: it needs the gem simpkv-server.
+    'query' # gems/simpkv-server/spec/server/readers_spec.rb has it: it needs the gem simpkv-server.
   ]
 
   let(:backends) do
