@@ -58,6 +58,18 @@ RSpec.describe 'Deferred', :thorough, needs: :mri do
     end
   end
 
+  it 'returns a secret with one call, which is a Sensitive' do
+    given = options.to_json.gsub(':', ' => ')
+    manifest = "file { '#{world.dir}/target': content => Deferred('simpkv::secret', ['app1/db', #{given}]) }"
+    outputs = Array.new(2) do
+      ruby(PuppetCommand::SCRIPT, 'apply', '--color=false', *settings, '--modulepath', File.join(world.dir, 'modules'),
+           '--show_diff', '--debug', '--execute', manifest)
+    end
+    made = world.call('simpkv::secret', 'app1/db', options).unwrap
+    expect(File.read(File.join(world.dir, 'target'))).to eq(made)
+    expect(outputs).to all(include('Applied catalog')).and(all(satisfy { |output| !output.include?(made) }))
+  end
+
   # docs/bolt-and-deferred.md says so.
   it 'ends the run if it fails, with softfail too' do
     soft = options.merge('softfail' => true).to_json.gsub(':', ' => ')

@@ -80,6 +80,25 @@ RSpec.describe 'At the same moment, 16 processes', needs: :fork, heavy: true do
         end
       end
 
+      it 'that ask for 1,000 secrets in each format, in two environments, receive one form of each', long: true do
+        cheap = { 'yescrypt' => 1, 'bcrypt' => 4, 'htpasswd-bcrypt' => 4, 'sha256-crypt' => 1000,
+                  'sha512-crypt' => 1000 }
+        formats = %w[plain ssha apr1 scram-sha-256 caching_sha2_password mysql_native_password hex base64] + cheap.keys
+        with.call do |backend|
+          site = { 'backends' => { 'default' => backend } }
+          answers = at_once(8, site, environments: %w[production dev]) do |world, number|
+            in_disorder(1000, number) do |key|
+              formats.map do |format|
+                options = { 'global' => true, 'format' => format, 'cost' => cheap[format] }.compact
+                world.call('simpkv::secret', "race/each#{key}", options).unwrap
+              end
+            end
+          end
+          expect(answers.uniq.length).to eq(1)
+          expect(answers.first.flatten.uniq.length).to eq(1000 * formats.length)
+        end
+      end
+
       it 'that compare and put the same new keys store each once' do
         with.call do |backend|
           site = { 'backends' => { 'default' => backend } }

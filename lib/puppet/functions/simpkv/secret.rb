@@ -107,9 +107,10 @@ Puppet::Functions.create_function(:'simpkv::secret', PuppetX::Simpkv.part(__FILE
 
   # The resource stops an agent that would apply the placeholder.
   def guard(scope)
-    return unless scope.is_a?(Puppet::Parser::Scope) && scope.catalog.resource('Simpkv_placeholder', 'simpkv').nil?
+    compiler = scope.compiler if scope.is_a?(Puppet::Parser::Scope)
+    return unless compiler.respond_to?(:add_resource) && compiler.catalog.resource('Simpkv_placeholder', 'simpkv').nil?
 
     resource = Puppet::Parser::Resource.new('simpkv_placeholder', 'simpkv', scope: scope, source: scope.source)
-    scope.compiler.add_resource(scope, resource)
+    compiler.add_resource(scope, resource)
   end
 end
