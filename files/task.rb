@@ -83,6 +83,15 @@ class SimpkvTask
     done(simpkv('put', [*kind, *options, '--file', '-'], @parameters['key'], input: text))
   end
 
+  def secret
+    names = %w[format cost part kind length alphabet words expires_after]
+    options = options(names.to_h { |name| [name, "--#{name.tr('_', '-')}"] })
+    made = done(simpkv('secret get', options, @parameters['key']))
+    return made if @parameters['show']
+
+    { **made.slice('key', 'warnings'), '_sensitive' => made.slice('secret', 'encoding') }
+  end
+
   def forget
     done(simpkv('forget', options('keep' => '--keep'), @parameters['key']))
   end
@@ -187,7 +196,7 @@ class SimpkvTask
   #
   # @return [Outcome]
   def simpkv(command, options, *operands, input: '')
-    words = [command, '--output', 'json', *options, '--', *operands]
+    words = [*command.split, '--output', 'json', *options, '--', *operands]
     raise Failure.new('a parameter contains a NUL character', 64) if words.any? { |word| word.include?("\0") }
 
     out, err, status = Open3.capture3('simpkv', *words, stdin_data: input, binmode: true)

@@ -8,6 +8,12 @@ class simpkv::install {
     default => ['gem', '/usr/local/bin/simpkv'],
   }
 
+  # RubyGems does not remove a gem that another one needs.
+  $relation = $simpkv::ensure ? {
+    'absent' => 'before',
+    default  => 'require',
+  }
+
   case $simpkv::install_from {
     'gem': {
       # Puppet's own packages have the headers of their Ruby.
@@ -44,7 +50,7 @@ them out there")
           provider        => $gem_provider,
           source          => $gem[1].lest || { $simpkv::gem_source },
           install_options => $simpkv::gem_install_options,
-          require         => Package[$before],
+          *               => { $relation => Package[$before] },
         }
         $gem[0]
       }
@@ -70,7 +76,7 @@ them out there")
             provider        => 'puppetserver_gem',
             source          => $source,
             install_options => $local,
-            require         => Package["${before} for puppetserver"],
+            *               => { $relation => Package["${before} for puppetserver"] },
           }
           $gem[0]
         }

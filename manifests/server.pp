@@ -128,7 +128,7 @@ configuration, such as 'puppet', or 'simpkv::server::groups'")
         provider        => $simpkv::install::gem_provider,
         source          => $gem_source,
         install_options => $simpkv::gem_install_options,
-        require         => [Class['simpkv::install']] + $build,
+        *               => { $simpkv::install::relation => [Class['simpkv::install']] + $build },
       }
     }
 

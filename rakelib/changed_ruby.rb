@@ -95,7 +95,7 @@ class ChangedRuby
     found.reduce { |all, some| all.merge(some) { |_, *two| two.min } }
   end
 
-  # unit/estate_facts_spec.rb and estate/facts_spec.rb are named after lib/simpkv/estate/facts.rb of their gem.
+  # unit/estate_facts_spec.rb and estate/facts_spec.rb are named after simpkv/estate/facts.rb of their gem.
   def named(file)
     own = words(file.sub(/\.\w+\z/, ''))
     return {} if own.empty?

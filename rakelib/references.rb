@@ -3,7 +3,8 @@
 require 'set'
 
 # Checks that the files exist that comments and pages name. A name is a path from the root of the project, or the end of
-# one: `net/pool.h`, `pool.h`; and that no file is a link, which leads elsewhere in another checkout. `rake docs:site`
+# one: `net/pool.h`, `pool.h`. One that begins with `lib`, `spec` or `docs` is whole, from the root or that of the gem
+# that names it. Checks also that no file is a link, which leads elsewhere in another checkout. `rake docs:site`
 # checks the links of the pages.
 class References
   HASH = /(?:^|\s)#(?!\{)(.*)/.freeze
@@ -11,6 +12,7 @@ class References
   TEXTS = { /\.[ch]\z/ => %r{(?:/\*|//|^ *\*)(.*)}, /\.(?:rb|rake|sh|mk|pp|yaml|yml)\z|\A[^.]+\z/ => HASH,
             /\.md(?:\.erb)?\z/ => /(.*)/ }.freeze
   NAME = %r{(?<![\w./<>{}*$,~-])(?!_)(?:[\w-]+/)*[\w-]+\.(?:c|h|rb|rake|md|erb|pp|mk|sh|jsonl|tsv)\b(?!\.?\w)}.freeze
+  WHOLE = %r{\A(?:docs|lib|spec)/}.freeze
   RECORD = %r{\bdocs/adr/\d{4}\b}.freeze
 
   # Files of Ruby, libldap, Puma and other projects; files that a decision has removed; and those that examples add.
@@ -20,7 +22,7 @@ class References
 
   # What names missing files on purpose.
   ON_PURPOSE = %w[CHANGELOG.md spec/unit/references_spec.rb].freeze
-  private_constant :HASH, :TEXTS, :NAME, :RECORD, :ELSEWHERE, :REMOVED, :ADDED, :ON_PURPOSE
+  private_constant :HASH, :TEXTS, :NAME, :WHOLE, :RECORD, :ELSEWHERE, :REMOVED, :ADDED, :ON_PURPOSE
 
   # @return [References] of the files of this checkout, those without a commit included
   def self.of_checkout
@@ -54,10 +56,16 @@ class References
     parts.each_index.map { |index| parts.drop(index).join('/') }
   end
 
+  def known?(name, file)
+    return @known.include?(name) unless WHOLE.match?(name) && NAME.match?(name)
+
+    ['', file[%r{\Agems/[\w-]+/}]].compact.any? { |folder| @files.include?(folder + name) }
+  end
+
   def missing(file, pattern)
     File.foreach(File.join(@root, file), encoding: 'UTF-8').with_index(1).flat_map do |line, number|
       text = line.scrub[pattern, 1].to_s
-      names = [*text.scan(NAME), *text.scan(RECORD)].reject { |name| @known.include?(name) || ADDED.match?(name) }
+      names = [*text.scan(NAME), *text.scan(RECORD)].reject { |name| known?(name, file) || ADDED.match?(name) }
       names.map { |name| "#{file}:#{number} names #{name}, which does not exist." }
     end
   end

@@ -9,8 +9,8 @@ class Rooms
   include TSort
 
   # From the lowest; '.' has errors.rb and other files without a folder.
-  FOLDERS = %w[. gems native document audit config store backend adapter estate inspection query access status purging
-               ssh resources termini server cli rspec].freeze
+  FOLDERS = %w[. gems native document audit config store secrets backend adapter estate inspection query access status
+               purging ssh resources termini server cli rspec].freeze
 
   # The gems, from the lowest, and where each has its code.
   GEMS = { 'simpkv' => 'lib/simpkv' }

@@ -19,11 +19,12 @@ def core(*arguments, jobs: 2)
 end
 
 # @param names [Array<String>] of folders of specs
-# @return [Array<String>] where they are, in all gems. RSpec takes none at all for all specs
+# @return [Array<String>] where they are, in all gems. One that no gem has is in the list, too: RSpec fails for it, but
+#   takes none at all for all specs. A copy without specs is only built
 def folders(*names)
   names.flat_map do |name|
     found = Dir["{,gems/*/}spec/#{name}"].sort
-    found.any? ? found : raise("no gem has a folder spec/#{name}")
+    found.any? ? found : ["spec/#{name}"]
   end
 end
 

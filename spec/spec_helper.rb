@@ -7,7 +7,8 @@ require_relative 'support/cases'
 
 # The tags of examples:
 #
-# needs:: names of what only some Rubies, bindings or users have: mri, jruby, fork, cext, ffi, root
+# needs:: names of what only some Rubies, bindings, users or checkouts have: mri, jruby, fork, cext, ffi, root; gems for
+#         what looks after all gems of the repository
 # once::  true for behaviour that no binding changes: it runs with the extension only
 # heavy:: the same, for an example that takes long; `bin/test quick` leaves it out
 # thorough:: true for an example that takes a second or more; `bin/test quick` leaves it out
@@ -24,7 +25,7 @@ RSpec.configure do |config|
 
   # An example whose needs are not met does not exist. A Ruby or a binding that behaves differently has its own example.
   has = { mri: RUBY_ENGINE == 'ruby', jruby: RUBY_ENGINE == 'jruby', fork: Process.respond_to?(:fork),
-          root: Process.uid.zero?,
+          root: Process.uid.zero?, gems: Dir.exist?(File.expand_path('../gems', __dir__)),
           cext: Simpkv::Native.binding_name == 'cext', ffi: Simpkv::Native.binding_name == 'ffi' }
   config.filter_run_excluding(needs: ->(needs) { !Array(needs).all? { |need| has.fetch(need) } })
   config.filter_run_excluding(heavy: true, once: true) unless has.fetch(:cext)

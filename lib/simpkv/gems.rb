@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'monitor'
+require 'rbconfig'
 require 'simpkv/errors'
 require 'simpkv/version'
 
@@ -20,7 +21,8 @@ module Simpkv
     LIST = File.join(__dir__, 'gems.txt')
     # Several threads of a puppetserver may look for a gem; a gem that is required calls {add}.
     LOCK = Monitor.new
-    private_constant :OWN, :LIST, :LOCK
+    NAME = 'simpkv'
+    private_constant :OWN, :LIST, :LOCK, :NAME
 
     @others = {}
 
@@ -53,9 +55,22 @@ module Simpkv
       # @param name [String]
       # @param what [String] names it in the message
       # @return [Module] see {find}
-      # @raise [MissingError] the gem that has it is not there
+      # @raise [MissingError] the gem that has it is not there, or it cannot be loaded
       def demand(kind, name, what)
-        find(kind, name) || raise(missing(what, owner(kind, name) || raise(NameError, "no gem has #{kind}/#{name}")))
+        load_for(what, listed(kind, name)) { find(kind, name) } ||
+          raise(missing(what, owner(kind, name) || raise(NameError, "no gem has #{kind}/#{name}")))
+      end
+
+      # @param what [String] what needs the files
+      # @param gem [String, nil] whose installation brings them; nil for simpkv itself
+      # @yield loads them
+      # @return [Object] what the block returns
+      # @raise [MissingError] a file cannot be loaded; says which, and how to install it
+      def load_for(what, gem)
+        yield
+      rescue LoadError => e
+        raise MissingError, "#{what} cannot be used: #{e.message.split("\n").join('; ')}. Install the gem " \
+                            "#{gem || NAME} with the gems that it needs: #{installation(gem || NAME)}", cause: nil
       end
 
       # @param kind [String]
@@ -97,11 +112,25 @@ module Simpkv
       # @param gem [String]
       # @return [MissingError]
       def missing(what, gem)
-        MissingError.new("#{what} needs the gem #{gem}, which is not installed: gem install #{gem} -v #{VERSION} " \
-                         "('puppetserver gem install' for puppetserver)")
+        MissingError.new("#{what} needs the gem #{gem}, which is not installed: #{installation(gem)}")
+      end
+
+      # The module has the same in lib/puppet_x/simpkv/gem_loading.rb, for machines without this gem.
+      #
+      # @return [String] the command gem of this Ruby
+      def command
+        command = File.join(RbConfig::CONFIG['bindir'], 'gem')
+        File.exist?(command) ? command : 'gem'
       end
 
       private
+
+      # @return [String] the commands that install a gem
+      def installation(gem)
+        return "#{command} install #{gem}" unless gem.start_with?(NAME)
+
+        "#{command} install #{gem} -v #{VERSION} ('puppetserver gem install' for puppetserver)"
+      end
 
       # @return [Hash{String => String}] the folders of code of the other gems that are there
       attr_reader :others
@@ -128,10 +157,7 @@ module Simpkv
         feature = "simpkv/gems/#{name.delete_prefix('simpkv-')}"
         require feature
       rescue LoadError => e
-        return if e.path == feature
-
-        raise MissingError, "the gem #{name} cannot be loaded: #{e.message}. Install the gem #{name} #{VERSION}, the " \
-                            'version of simpkv, and the gems that it needs', cause: nil
+        load_for("the gem #{name}", name) { raise } unless e.path == feature
       end
 
       # Without it, RubyGems would take the newest version.

@@ -6,6 +6,6 @@ module Simpkv
 
   # The interfaces that the gem offers to the Puppet module: the newest and the oldest. A module names the one that it
   # was written for. The gem supports older modules through a major version.
-  API = 5
+  API = 6
   OLDEST_API = 1
 end

@@ -22,6 +22,7 @@ RSpec.describe 'A task of Bolt' do
         'shown'   => ['get', { 'key' => 'plan/data', 'show' => true }],
         'stat'    => ['stat', { 'key' => 'plan/token' }],
         'known'   => ['stat', { 'key' => 'plan/made' }],
+        'secret'  => ['secret', { 'key' => 'plan/secret', 'format' => 'hex' }],
         'missing' => ['get', { 'key' => '--help' }],
         'list'    => ['list', { 'folder' => 'plan', 'long' => true }],
         'doctor'  => ['doctor', { '_noop' => true }],
@@ -33,7 +34,9 @@ RSpec.describe 'A task of Bolt' do
         $all + { $name => $result }
       }
       $read = $results['get']['_sensitive'].unwrap
-      return($results + { 'read' => $read['metadata'], 'same' => $read['value'] == $value.unwrap })
+      $form = run_plan('simpkv::get_secret', { 'store' => 'localhost', 'key' => 'plan/secret', 'format' => 'hex' })
+      $one = $form.unwrap == $results['secret']['_sensitive'].unwrap['secret']
+      return($results + { 'read' => $read['metadata'], 'same' => $read['value'] == $value.unwrap, 'one' => $one })
     }
   PUPPET
 
@@ -62,13 +65,18 @@ RSpec.describe 'A task of Bolt' do
 
   it 'stores nothing in noop, and says whether the key exists' do
     expect(result('tried')).to eq('key' => 'plan/other', 'written' => false, 'exists' => false)
-    expect(result('list')['keys'].keys).to eq(%w[data made token])
+    expect(result('list')['keys'].keys).to eq(%w[data made secret token])
   end
 
   it 'reads a value, which plans can unwrap, and Bolt neither prints nor logs' do
     expect(result('get')).to eq('key' => 'plan/token', '_sensitive' => 'Sensitive [value redacted]')
     expect(@results).to include('same' => true, 'read' => { 'n' => 1 })
     expect([@results.to_json, @project.log]).to all(satisfy { |text| !text.include?('pl4nted-') })
+  end
+
+  it 'makes a secret, which a plan gets, too, and Bolt neither prints nor logs' do
+    expect(result('secret')).to eq('key' => 'plan/secret', '_sensitive' => 'Sensitive [value redacted]')
+    expect(@results).to include('one' => true)
   end
 
   it 'tells what is known of a key without its value and metadata' do

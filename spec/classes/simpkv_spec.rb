@@ -223,6 +223,34 @@ RSpec.describe 'simpkv', type: :class do
     it { is_expected.to contain_package('simpkv').that_requires('Package[gcc]') }
   end
 
+  context 'with files for puppetserver' do
+    let(:params) do
+      { puppetserver: true, gem_source: '/srv/simpkv.gem', puppetserver_gem_source: '/srv/simpkv-java.gem',
+        gems: { 'simpkv-estate' => '/srv/estate.gem' } }
+    end
+
+    # RubyGems looked for the gem simpkv in a registry, which such a machine cannot reach.
+    it 'installs them without a registry' do
+      is_expected.to contain_package('simpkv for puppetserver').with(source: '/srv/simpkv-java.gem')
+      is_expected.to contain_package('simpkv-estate for puppetserver')
+        .with(source: '/srv/estate.gem', install_options: ['--local'])
+      is_expected.to contain_package('simpkv-estate').with(install_options: [])
+    end
+  end
+
+  # RubyGems refused to remove a gem that another one needs.
+  context 'with the gems absent' do
+    let(:params) { { ensure: 'absent', puppetserver: true, gems: { 'simpkv-estate' => :undef, 'more' => :undef } } }
+
+    it 'removes each gem before those that it needs' do
+      is_expected.to compile.with_all_deps
+      ['', ' for puppetserver'].each do |place|
+        is_expected.to contain_package("more#{place}").that_comes_before("Package[simpkv-estate#{place}]")
+        is_expected.to contain_package("simpkv-estate#{place}").that_comes_before("Package[simpkv#{place}]")
+      end
+    end
+  end
+
   context 'if something else installs it' do
     let(:params) { { install_from: 'nothing' } }
 
@@ -235,6 +263,15 @@ RSpec.describe 'simpkv::server', type: :class do
 
   context 'if the service would be in the group root' do
     it { is_expected.to compile.and_raise_error(/set 'simpkv::group' to a group that may read the configuration/) }
+  end
+
+  context 'with the gems absent' do
+    let(:pre_condition) { "class { 'simpkv': group => 'puppet', ensure => absent }" }
+
+    it 'removes its gem before those that it needs' do
+      is_expected.to compile.with_all_deps
+      is_expected.to contain_package('simpkv-server').that_comes_before('Class[simpkv::install]')
+    end
   end
 
   context 'with packages of the distribution, which have the unit and its user' do

@@ -20,11 +20,14 @@ RSpec.describe 'simpkv completion' do
     'simpkv passgen i' => %w[import], 'simpkv help passgen i' => %w[import], 'simpkv comple' => %w[completion],
     'simpkv li' => %w[list], 'simpkv delet' => %w[delete], 'simpkv list a' => %w[app1/ app2/],
     'simpkv get ' => %w[app1/ app2/ token], 'simpkv get app1/' => %w[app1/db_password app1/site/ app1/web:443],
-    'simpkv get app1/web:4' => %w[app1/web:443], 'simpkv get to' => %w[token], 'simpkv get token a' => [],
+    'simpkv get app1/web:4' => %w[app1/web:443], 'simpkv get to' => %w[token], 'simpkv get token a' => %w[app1/ app2/],
     'simpkv ls a' => %w[app1/ app2/], 'simpkv ls t' => [], 'simpkv rm token app2/' => %w[app2/x],
     'simpkv put token t' => [],
     'simpkv -g get ' => %w[hosts/], 'simpkv get -e dev o' => %w[other], "simpkv ls --environment '' d" => %w[dev/],
-    'simpkv --environment=dev get o' => %w[other], 'simpkv get -o ' => %w[json table yaml],
+    'simpkv --environment=dev get o' => %w[other], 'simpkv get -o ' => %w[env json table yaml],
+    'simpkv ls -o ' => %w[json table yaml],
+    'simpkv get --recurse a' => %w[app1/ app2/], 'simpkv exec --env A=to' => %w[A=token], 'simpkv exec --env A' => [],
+    'simpkv exec --file=A=app2/' => %w[--file=A=app2/x], 'simpkv exec --env A=token -- fil' => %w[files/],
     'simpkv ls --output=y' => %w[--output=yaml], 'simpkv schema --layout h' => %w[hex],
     'simpkv put a --file fil' => %w[files/], 'simpkv --vardir fil' => %w[files/],
     'simpkv -b ' => %w[default default2], 'simpkv get --backend default2' => %w[default2],
@@ -33,7 +36,8 @@ RSpec.describe 'simpkv completion' do
     'simpkv mv token app1/w' => %w[app1/web:443], 'simpkv -c ~/simpkv.yaml get t' => %w[token],
     'simpkv -c nothing.yaml get t' => [], 'simpkv completion ' => %w[bash fish zsh], 'simpkv find t' => []
   }
-  in_shells = lines.slice('simpkv e', 'simpkv get ', 'simpkv get app1/web:4', 'simpkv get token a', 'simpkv ls a',
+  in_shells = lines.slice('simpkv e', 'simpkv get ', 'simpkv exec --env A=to', 'simpkv get app1/web:4',
+                          'simpkv put token t', 'simpkv ls a',
                           "simpkv ls --environment '' d", 'simpkv --environment=dev get o', 'simpkv ls --output=y',
                           'simpkv put a --file fil', 'simpkv --vardir fil', 'simpkv -c ~/simpkv.yaml get t',
                           'simpkv -c nothing.yaml get t')
@@ -89,7 +93,8 @@ RSpec.describe 'simpkv completion' do
 
     lines.each do |line, offered|
       it "completes '#{line}'" do
-        kind = { 'simpkv put a --file fil' => 'files', 'simpkv --vardir fil' => 'folders' }[line]
+        kind = { 'simpkv put a --file fil' => 'files', 'simpkv exec --env A=token -- fil' => 'files',
+                 'simpkv --vardir fil' => 'folders' }[line]
         words = line.gsub("''", '').split(/ /, -1).drop(1)
         [['--line', line], ['--', *words]].each do |arguments|
           found = completed(*arguments)
@@ -105,7 +110,7 @@ RSpec.describe 'simpkv completion' do
     end
 
     it 'describes commands, options and values' do
-      expect(completed('--', 'ge')).to eq([['get', 'print the value of a key']])
+      expect(completed('--', 'ge')).to eq([['get', 'print the value of a key, or of several']])
       expect(completed('--', 'rm', '--rec')).to eq([['--recursive', 'delete folders']])
       expect(completed('--', 'ls', '-o', 'y')).to eq([['yaml', 'table, json or yaml']])
     end
@@ -166,7 +171,7 @@ RSpec.describe 'simpkv completion' do
   describe 'fish', :tools do
     before(:context) do
       script = 'source ./fish; for line in $argv; complete -C $line; echo; end'
-      more = ['simpkv rm --rec', 'simpkv get --rec', 'simpkv put a --file=fil']
+      more = ['simpkv rm --rec', 'simpkv ls --rec', 'simpkv put a --file=fil']
       @completed = answers('fish', '--no-config', '-c', script, [*in_shells.keys, hostile_line, *more])
     end
 
@@ -182,7 +187,7 @@ RSpec.describe 'simpkv completion' do
 
     it 'describes options' do
       expect(@completed['simpkv rm --rec']).to eq(["--recursive\tdelete folders"])
-      expect(@completed['simpkv get --rec']).to eq([])
+      expect(@completed['simpkv ls --rec']).to eq([])
       expect(@completed['simpkv ls --output=y']).to eq(["--output=yaml\ttable, json or yaml"])
     end
 

@@ -45,11 +45,11 @@ RSpec.describe 'simpkv' do
     it 'names the option' do
       expect(failure('get', '--bogus', 'a')).to match([64, /invalid option: --bogus \(simpkv get --help\)/])
       expect(failure('stat', '--version', 'a')).to match([64, /invalid option: --version \(simpkv stat --help\)/])
-      expect(failure('get', 'a', '-o', 'xml'))
-        .to match([64, /invalid argument: -o xml: expected table, json or yaml \(simpkv get --help/])
+      expect(failure('ls', 'a', '-o', 'xml'))
+        .to match([64, /invalid argument: -o xml: expected table, json or yaml \(simpkv ls --help/])
       expect(failure('get', 'a', '--output=xml'))
-        .to match([64, /invalid argument: --output xml: expected table, json or yaml/])
-      expect(failure('get', 'a', '-oPl4nted')).to match([64, /invalid argument: -o: expected table, json or yaml/])
+        .to match([64, /invalid argument: --output xml: expected table, json, yaml or env/])
+      expect(failure('get', 'a', '-oPl4nted')).to match([64, /invalid argument: -o: expected table, json, yaml or env/])
       expect(failure('ping', '--count', 'x')).to match([64, /--count must be a whole number from 1 to \d+ \(/])
       expect(failure('get', 'a', '--config')).to match([64, /missing argument: --config/])
       expect(failure('-g')).to match([64, /no command after -g/])
@@ -78,8 +78,8 @@ RSpec.describe 'simpkv' do
     end
 
     it 'states the number of arguments' do
-      expect(failure('get')).to match([64, /simpkv get takes KEY, but 0 given/])
-      expect(failure('get', 'a', 'b')).to match([64, /simpkv get takes KEY, but 2 given/])
+      expect(failure('exists')).to match([64, /simpkv exists takes KEY, but 0 given/])
+      expect(failure('exists', 'a', 'b')).to match([64, /simpkv exists takes KEY, but 2 given/])
       expect(failure('cas', 'a', 'b', 'c')).to match([64, /takes KEY \[VALUE\] \(--expect OLD .*, but 3 given/])
       expect(failure('rm')).to match([64, /which keys\?/])
       expect(failure('put', 'a')).to match([64, /VALUE or --file/])

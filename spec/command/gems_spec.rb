@@ -5,9 +5,7 @@ require 'rbconfig'
 require_relative 'command_helper'
 
 # The gem simpkv alone, as `gem install simpkv` brings it: without the folders of the other gems.
-RSpec.describe 'The command with the gem simpkv alone' do
-  include_context 'with keys in files'
-
+RSpec.shared_context 'with the gem simpkv alone' do
   let(:sections) { {} }
   let(:config) do
     File.join(folder, 'simpkv.yaml').tap { |file| File.write(file, { 'backends' => backends }.merge(sections).to_yaml) }
@@ -24,9 +22,14 @@ RSpec.describe 'The command with the gem simpkv alone' do
   end
 
   def missing(what, gem)
-    "simpkv: #{what} needs the gem #{gem}, which is not installed: gem install #{gem} -v #{Simpkv::VERSION} " \
-      "('puppetserver gem install' for puppetserver)\n"
+    "simpkv: #{what} needs the gem #{gem}, which is not installed: #{Simpkv::Gems.command} install #{gem} -v " \
+      "#{Simpkv::VERSION} ('puppetserver gem install' for puppetserver)\n"
   end
+end
+
+RSpec.describe 'The command with the gem simpkv alone' do
+  include_context 'with keys in files'
+  include_context 'with the gem simpkv alone'
 
   it 'stores, reads and examines keys' do
     expect(alone('put', 'app1/k', 'a value')).to eq(['', '', 0])
@@ -55,6 +58,13 @@ RSpec.describe 'The command with the gem simpkv alone' do
     end
   end
 
+  # The messages named the words that are there, as for a misspelt one.
+  it 'says which gem has a part of the state, or a folder that is to be prepared' do
+    expect(alone('status', '--parts', 'servers,nodes'))
+      .to eq(['', missing("the part 'nodes' of the state", 'simpkv-estate'), 78])
+    expect(alone('init', '--only', 'estate')).to eq(['', missing("the folder 'globals/estate'", 'simpkv-estate'), 78])
+  end
+
   { 'estate' => 'simpkv-estate', 'access' => 'simpkv-access', 'server' => 'simpkv-estate' }.each do |name, gem|
     context "with the section '#{name}' in its options" do
       let(:sections) { { name => {} } }
@@ -75,7 +85,7 @@ RSpec.describe 'The command with the gem simpkv alone' do
 
   # The estate needs no section. `simpkv status` left its parts out, and said that nothing needs attention.
   it 'tells nothing of a site whose store has documents of a gem that is missing' do
-    simpkv!('init', '--only', 'estate') if store
+    store.put('globals/estate/inventory', '{}')
     expect(alone('status')).to eq(['', missing("the folder 'globals/estate'", 'simpkv-estate'), 78])
   end
 
@@ -86,7 +96,18 @@ RSpec.describe 'The command with the gem simpkv alone' do
   end
 
   it 'does not take the documents of an estate for keys' do
-    simpkv!('init', '--only', 'estate') if store
+    store.put('globals/estate/inventory', '{}')
     expect(alone('export', '-g')).to eq(['', missing("the folder 'globals/estate'", 'simpkv-estate'), 78])
+  end
+end
+
+RSpec.describe 'simpkv doctor with the gem simpkv alone' do
+  include_context 'with keys in a directory', Slapd, 'plain'
+  include_context 'with the gem simpkv alone'
+
+  it 'says which examinations of a directory it leaves out' do
+    out, _, code = alone('doctor', '--read-only')
+    said = missing('the examination of foreign entries', 'simpkv-access').delete_prefix('simpkv: ')
+    expect([out, code]).to match([include("?        configuration: #{said}"), 0])
   end
 end

@@ -296,7 +296,7 @@ RSpec.describe 'simpkv import-eyaml' do
     hiera('plain.yaml', 'a' => 'plain')
     without = { 'GEM_HOME' => folder, 'GEM_PATH' => folder }
     expect(simpkv('import-eyaml', 'common.yaml', environment: without))
-      .to have_attributes(code: 78, err: /needs the gem hiera-eyaml: install it with '\S+gem install hiera-eyaml'$/)
+      .to have_attributes(code: 78, err: %r{-- hiera/backend/eyaml\. Install .*: \S+ install hiera-eyaml$})
     expect(simpkv('import-eyaml', 'plain.yaml', '--all', environment: without).code).to eq(0)
   end
 end

@@ -89,13 +89,14 @@ RSpec.describe 'simpkv' do
 
   # They were one alphabetic list.
   it 'lists the commands in sections, and so does the manual' do
-    titles = Simpkv::Cli::Group::SECTIONS.values - %w[More]
+    members = Simpkv::Cli::Commands.members
+    titles = Simpkv::Cli::Group::SECTIONS.values_at(*members.values.map(&:section).uniq)
     expect(simpkv!.scan(/^(\w[^:\n]*):$/).flatten - %w[Examples]).to eq(titles)
-    keys = Simpkv::Cli::Commands.members.select { |_, member| member.section == :keys }.keys
+    keys = members.select { |_, member| member.section == :keys }.keys
     expect(keys).to eq(keys.sort).and include('get', 'ls')
     expect(simpkv![/^Keys:\n(?:  .*\n)*/].lines.drop(1).map { |line| line.split.first }).to eq(keys)
     manual = simpkv!('man', process: true).force_encoding('UTF-8')
-    expect(manual.scan(/^COMMANDS: (.*)$/).flatten).to eq(titles.map(&:upcase))
+    expect(manual.scan(/^COMMANDS: (.*)$/).flatten).to include(*titles.map(&:upcase))
   end
 
   it 'takes the names of functions for ls and rm' do

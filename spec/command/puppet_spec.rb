@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative '../support/another_ruby'
+require_relative '../support/page'
 require_relative 'command_helper'
 
 # The options come from Hiera through the real `puppet lookup`, with a configuration of this spec.
@@ -70,6 +71,46 @@ RSpec.describe 'simpkv --from-puppet' do
     File.write(File.join(folder, 'code/environments/production/hiera.yaml'), "version: 5\nhierarchy: pl4nted\n")
     outcome = from_puppet('ls')
     expect([outcome.code, outcome.err]).to match([78, /\Asimpkv: puppet lookup failed: Error: .*\n\z/])
+  end
+
+  describe 'with the data of docs/functions.md for branches' do
+    manifest = <<~PUPPET
+      $password = simpkv::get_or_create('app1/db_password') |$key| { "made in ${environment}" }
+      notice("password: ${password['value']}")
+    PUPPET
+
+    before do
+      FileUtils.mkdir_p(File.join(folder, 'modules'))
+      File.symlink(File.expand_path('../..', __dir__), File.join(folder, 'modules/simpkv'))
+      %w[production feature_x feature_y].each { |name| write_branch(File.join(folder, 'code/environments', name)) }
+    end
+
+    def write_branch(place)
+      Page.new('functions.md').blocks('Environments of branches', 'yaml').each do |block|
+        file = File.join(place, block[/\A# (\S+)$/, 1])
+        FileUtils.mkdir_p(File.dirname(file))
+        File.write(file, block.gsub('/srv/simpkv', File.join(folder, 'store')))
+      end
+    end
+
+    # @return [String] the password of an application, in a catalog of the environment
+    define_method(:password_in) do |environment|
+      command = [File.join(folder, 'bin/puppet'), 'apply', '--environment', environment, '--color=false',
+                 '--basemodulepath', File.join(folder, 'modules'), '-e', manifest]
+      shown, status = Open3.capture2e(*command)
+      expect(status).to be_success, shown
+      shown[/password: (.*)/, 1]
+    end
+
+    it 'makes no new password in a new environment, and explain says why' do
+      expect(%w[feature_x feature_y production].map { |name| password_in(name) })
+        .to eq(['made in feature_x', 'made in feature_x', 'made in production'])
+      Dir[File.join(folder, 'code/environments/*/data/environment/production.yaml')].each { |file| File.delete(file) }
+      facts = from_puppet('explain', 'app1/db_password').out.lines
+      expect(File.read(File.expand_path('../../docs/functions.md', __dir__))).to include(facts.first(3).join)
+      expect(from_puppet('explain', '-e', 'feature_x', 'app1/db_password').out)
+        .to match(/^belongs_to: +.* but functions use that of all environments, by 'global' in Hiera$/)
+    end
   end
 
   it 'reports a missing puppet' do

@@ -16,7 +16,7 @@ RSpec.describe 'simpkv with - for a file' do
   end
 
   it 'reads standard input once' do
-    calls = [%w[put a - -c -], %w[import -c -], %w[node declare web1 --file - -c -]]
+    calls = [%w[put a - -c -], %w[import -c -]]
     outcomes = calls.map { |call| simpkv(*call, input: File.read(config)) }
     expect(outcomes.map(&:to_a)).to all(match(['', /the command line names standard input twice: name a file/, 64]))
     expect(simpkv('ls').code).to eq(66)
@@ -27,8 +27,7 @@ RSpec.describe 'simpkv with - for a file' do
     { %w[copy default default2 --journal -] => '--journal', %w[import --rollback -] => '--rollback',
       %w[rekey --journal -] => '--journal', %w[keys generate -] => 'FILE', %w[keys list -] => 'FILE',
       %w[keys activate kid -] => 'FILE', %w[keys retire kid -] => 'FILE',
-      %w[init --password-file -] => '--password-file',
-      %w[import-puppetdb https://localhost:1 --cacert -] => '--cacert' }.each do |call, what|
+      %w[init --password-file -] => '--password-file' }.each do |call, what|
       expect(simpkv(*call).to_a)
         .to eq(['', "simpkv: #{what} must be a file, and - is standard input: write ./- for a file of that name\n", 64])
     end

@@ -12,8 +12,8 @@ RSpec.describe 'simpkv, on keys' do
     store.put("environments/#{environment}/#{key}", document)
   end
 
-  commands = ['put and get', 'ls, tree, exists, find and explain', 'rm', 'put, cas and mv', 'expiry and versions',
-              'a poll']
+  commands = ['put and get', 'several keys', 'exec', 'ls, tree, exists, find and explain', 'rm', 'put, cas and mv',
+              'expiry and versions', 'a poll']
 
   describe 'in files:' do
     include_context 'with keys in files'

@@ -12,14 +12,16 @@ RSpec.describe 'On a fresh machine, the commands' do
 
   # The commands of these need more than a machine. Other specs run some of them.
   elsewhere = {
-    'access.md' => 'a directory: spec/access', 'bolt-and-deferred.md' => 'Bolt, and targets: spec/bolt',
-    'clients.md' => 'a service with certificates: spec/server/clients_spec.rb',
-    'console.md' => 'a machine to log in to', 'from-puppetdb.md' => 'a PuppetDB: spec/puppetdb',
+    'access.md' => 'a directory: gems/simpkv-access/spec/access',
+    'bolt-and-deferred.md' => 'Bolt, and targets: spec/bolt',
+    'clients.md' => 'a service with certificates: gems/simpkv-server/spec/server/clients_spec.rb',
+    'console.md' => 'a machine to log in to', 'from-puppetdb.md' => 'a PuppetDB: gems/simpkv-server/spec/puppetdb',
     'hiera.md' => 'facts of a node', 'high-availability.md' => 'two servers: spec/availability',
     'moving.md' => 'a directory: spec/command',
     'performance.md' => '389 Directory Server', 'plugin-development.md' => 'a plugin',
     'puppetserver.md' => 'systemd, and a registry with the gem', 'runbook.md' => 'systemd',
-    'status.md' => 'a site: spec/command/status_spec.rb', 'testing.md' => 'the gems of the specs: spec/functions',
+    'status.md' => 'a site: gems/simpkv-server/spec/command/status_spec.rb',
+    'testing.md' => 'the gems of the specs: spec/functions',
     'watch.md' => 'somebody who changes keys: spec/command'
   }
 

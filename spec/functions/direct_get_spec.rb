@@ -10,6 +10,8 @@ RSpec.describe 'The short way of simpkv::get', :once do
 
   let(:root) { Dir.mktmpdir }
   let(:more) { {} }
+  let(:function) { 'get' }
+  let(:result) { { 'value' => 1 } }
   let(:file) { { 'type' => 'file', 'id' => 'default', 'root_path' => File.join(root, 'store') } }
   let!(:world) { PuppetWorld.new(hiera: { 'backends' => { 'default' => file.merge(more) } }) }
 
@@ -26,7 +28,7 @@ RSpec.describe 'The short way of simpkv::get', :once do
     trace = TracePoint.new(:call) do |point|
       seen << point.method_id if watched.include?(point.defined_class.instance_method(point.method_id))
     end
-    trace.enable { expect(world.call('simpkv::get', *arguments)).to eq('value' => 1) }
+    trace.enable { expect(world.call("simpkv::#{function}", *arguments)).to eq(result) }
     seen
   end
 
@@ -35,6 +37,16 @@ RSpec.describe 'The short way of simpkv::get', :once do
       world.fresh_catalog
       expect(steps('k', *options).uniq).to eq(%i[dispatch get])
       2.times { expect(steps('k', *options)).to eq([:get_decoded]) }
+    end
+  end
+
+  context 'with simpkv::value' do
+    let(:function) { 'value' }
+    let(:result) { 1 }
+
+    it 'is the same native call' do
+      world.fresh_catalog
+      expect(Array.new(3) { steps('k').uniq }).to eq([%i[dispatch get], [:get_decoded], [:get_decoded]])
     end
   end
 

@@ -44,6 +44,20 @@ RSpec.describe Simpkv::Kit, type: :kit do
     matcher.failure_message
   end
 
+  describe 'simpkv::secret' do
+    it 'returns a secret that the example has given, and a placeholder for another one, which is not stored' do
+      simpkv_with('app1/db' => secret('t0ken'))
+      catalog = compile(<<~PUPPET)
+        notify { 'given': message => simpkv::secret('app1/db') }
+        notify { 'missing': message => simpkv::secret('app1/other') }
+      PUPPET
+      expect(%w[given missing].map { |title| catalog.resource('Notify', title)[:message] })
+        .to eq(%w[t0ken !simpkv-placeholder!app1/other])
+      expect(catalog.resource('Simpkv_placeholder', 'simpkv')).to be_nil
+      expect(nil).not_to have_stored('app1/other')
+    end
+  end
+
   describe 'have_stored' do
     before { simpkv_with('app1/color' => 'blue', 'app1/token' => secret('t0ken')) }
 

@@ -115,6 +115,43 @@ RSpec.describe 'simpkv::lookup_key' do
     expect(catalog.resource('Notify', 'port 8080, secret')).not_to be_nil
   end
 
+  describe 'with formats' do
+    before { hierarchy(level('formats' => { 'hash' => 'sha512-crypt', 'hex' => 'hex' })) }
+
+    def secret(options = {})
+      world.call('simpkv::secret', 'hiera/app1::db', { 'backends' => backends }.merge(options)).unwrap
+    end
+
+    it 'finds the forms of a secret by their endings, as Sensitive, and makes one once' do
+      made = secret
+      world.fresh_catalog
+      found = lookup('app1::db_hash')
+      expect(found.unwrap).to eq(made.crypt(found.unwrap))
+      world.fresh_catalog
+      expect(lookup('app1::db_hash').unwrap).to eq(found.unwrap)
+      expect(lookup('app1::db_hex').unwrap).to eq(made.unpack1('H*'))
+      expect(secret('format' => 'sha512-crypt')).to eq(found.unwrap)
+    end
+
+    it 'makes no secret' do
+      expect([absent?('app1::db_hash'), absent?('app1::db_other'), absent?('_hash')]).to eq([true, true, true])
+      expect(calls['put'].to_i).to eq(0)
+    end
+
+    it 'prefers a key of that name' do
+      stored('hiera/app1::db' => 'x', 'hiera/app1::db_hash' => 'stored')
+      expect(lookup('app1::db_hash')).to eq('stored')
+    end
+
+    it 'says which key is no secret, or which format is unknown' do
+      stored('hiera/app1::list' => [1])
+      expect { lookup('app1::list_hash') }.to raise_error(Puppet::Error, /its value is no secret/)
+      hierarchy(level('formats' => { 'hash' => 'none' }))
+      stored('hiera/app1::db' => 'x')
+      expect { lookup('app1::db_hash') }.to raise_error(ArgumentError, /option 'format': expected 'plain'/)
+    end
+  end
+
   it 'takes an expired key for a missing one, as a value and in the hash of a folder' do
     stored('hiera/app/live' => 1)
     %w[gone app/gone].each { |key| store_raw(key, '{"value":"old","expires":"2020-01-01T00:00:00Z"}') }
@@ -392,6 +429,20 @@ RSpec.describe 'simpkv::lookup_key' do
       out, status = puppet_lookup('--explain', 'a')
       expect(out).to match(%r{asked simpkv backend 'default' \(file/f\) for key 'hiera/a' of .*: found})
       expect([status.success?, out]).to match([true, /\A(?!.*pl4nted)/m])
+    end
+
+    it 'makes no secret with --compile: a placeholder stands for it' do
+      root = File.join(world.dir, 'kept')
+      file = { 'backends' => { 'default' => { 'type' => 'file', 'id' => 'f', 'root_path' => root } } }
+      manifest = "notice(simpkv::secret('app1/db', #{file.to_json.gsub('":', '" => ')}).unwrap)"
+      FileUtils.mkdir_p(File.join(world.dir, 'environments/production/manifests'))
+      File.write(File.join(world.dir, 'environments/production/manifests/site.pp'), manifest)
+      data('a' => 'found')
+      hierarchy
+      out, status = puppet_lookup('--compile', 'a')
+      expect([status.success?, out]).to match([true, /found/])
+      expect(out).to include('!simpkv-placeholder!app1/db')
+      expect(Dir[File.join(root, '**/db')]).to be_empty
     end
 
     # The program, of the Puppet and on the Ruby that run this.

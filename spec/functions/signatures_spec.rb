@@ -6,6 +6,7 @@ require_relative '../support/rspec_puppet'
 {
   'simpkv::put' => 'Callable[String[1], NotUndef, Hash, Hash, 2, 4]',
   'simpkv::get' => 'Callable[String[1], Hash, 1, 2]',
+  'simpkv::value' => 'Callable[String[1], Hash, 1, 2]',
   'simpkv::list' => 'Callable[String[1], Hash, 1, 2]',
   'simpkv::exists' => 'Callable[String[1], Hash, 1, 2]',
   'simpkv::delete' => 'Callable[String[1], Hash, 1, 2]',

@@ -14,7 +14,7 @@ RSpec.describe 'softfail' do
     'put' => [['v', {}], 'key', false], 'get' => [[], 'key', nil], 'list' => [[], 'keydir', nil],
     'exists' => [[], 'key', nil], 'delete' => [[], 'key', false], 'deletetree' => [[], 'keydir', false],
     'get_or_create' => [['v', {}], 'key', nil], 'compare_and_put' => [['v', 'w', {}], 'key', false],
-    'tree' => [[], 'keydir', nil]
+    'secret' => [[], 'key', nil], 'tree' => [[], 'keydir', nil], 'value' => [[], 'key', nil]
   }
 
   # A plugin whose operations all have this body.

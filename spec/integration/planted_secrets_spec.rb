@@ -147,6 +147,21 @@ RSpec.describe 'Values, metadata and passwords' do
     expect_no_leak(secrets)
   end
 
+  it 'are in none if simpkv::secret has made them, and in none of its failures' do
+    [{}, { 'backend' => 'file' }].each do |options|
+      formats = [{}, { 'format' => 'ssha' }, { 'format' => 'sha512-crypt', 'cost' => 1000 }, { 'format' => 'hex' }]
+      made = formats.map { |format| world.call('simpkv::secret', 'made/k', options.merge(format)).unwrap }
+      entry = world.call('simpkv::get', 'made/k', options)
+      said << entry.inspect << world.call('simpkv::list', 'made', options).to_s
+      call('put', 'made/bytes', sensitive.new("\0#{made.first}"), {}, options)
+      wrong = [%w[format none], %w[part public], %w[kind bytes], ['cost', 5], ['version', -9]]
+      wrong.each { |name, value| expect_refused(options.merge(name => value), %w[secret made/k]) }
+      expect_refused(options.merge('format' => 'yescrypt'), %w[secret made/bytes])
+      entry['metadata']['simpkv::secret'].unwrap.values_at('seed', 'of').each { |text| made << text }
+      expect_no_leak(made.each_with_index.to_h { |text, index| [index, text] })
+    end
+  end
+
   it 'are in none if the configuration or the server is wrong' do
     wrong = File.join(root, 'wrong').tap { |name| File.write(name, secrets[:password].reverse) }
     call('put', 'k', secrets[:value], {}, with('admin_pw' => secrets[:option]))
@@ -208,6 +223,20 @@ RSpec.describe 'Values, metadata and passwords' do
     said.concat(apply(manifest(secrets)))
     expect(said.first).to include('Debug: ', 'Error: ', 'in `put')
     expect_no_leak(secrets)
+  end
+
+  it 'are in no output or file of it but the managed one, if simpkv::secret has made them', needs: :mri do
+    options = site.to_json.gsub(/":(?=["{])/, '" => ')
+    formats = { 'plain' => {}, 'hex' => { 'format' => 'hex' },
+                'hash' => { 'format' => 'sha512-crypt', 'cost' => 1000 } }
+    files = formats.map do |name, format|
+      more = format.to_json.gsub('":', '" => ')
+      "file { '#{root}/#{name}': content => simpkv::secret('d/made', #{options} + #{more}) }"
+    end
+    said.concat(apply(files.join("\n")))
+    made = formats.to_h { |name, _| [name, File.read("#{root}/#{name}")] }
+    expect(made['plain'].crypt(made['hash'])).to eq(made['hash'])
+    expect_no_leak(made)
   end
 
   it 'are in none if a condition does not hold, or the server dies' do

@@ -57,6 +57,27 @@ RSpec.describe 'A form of a secret', :heavy, once: true do
     end
   end
 
+  # A configuration that asks for the algorithms of a FIPS provider, which is not loaded.
+  it 'fails if OpenSSL refuses its digest' do
+    digests = { 'apr1' => 'MD5', 'ssha' => 'SHA1', 'caching_sha2_password' => 'SHA256',
+                'scram-sha-256' => 'SCRAM-SHA-256' }
+    script = <<~RUBY
+      JSON.parse(ARGV.first).each do |format|
+        Simpkv::Native.secret_form('pl4nted', JSON.generate('format' => format))
+      rescue Simpkv::UnavailableError => e
+        puts e.message[/\\AOpenSSL cannot compute \\S+(?=:)/]
+      end
+    RUBY
+    Dir.mktmpdir do |folder|
+      file = File.join(folder, 'openssl.cnf')
+      File.write(file, "openssl_conf = all\n[all]\nalg_section = own\n[own]\ndefault_properties = fips=yes\n")
+      lib = File.expand_path('../../lib', __dir__)
+      output, = Open3.capture2e({ 'OPENSSL_CONF' => file }, RbConfig.ruby, '-I', lib, '-rjson', '-rsimpkv/native',
+                                '-e', script, JSON.generate(digests.keys))
+      expect(output.lines(chomp: true)).to eq(digests.values.map { |digest| "OpenSSL cannot compute #{digest}" })
+    end
+  end
+
   it 'is a password of PostgreSQL' do
     logins = { 'usual' => form('scram-sha-256'), 'slow' => form('scram-sha-256', 'cost' => 10_000) }
     PostgreSQL.run('formats', logins: logins) do |server|

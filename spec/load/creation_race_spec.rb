@@ -12,6 +12,9 @@ RSpec.describe 'At the same moment, 16 processes', needs: :fork, heavy: true do
   processes = 16
   keys = ENV.key?('LOAD_SECONDS') && ENV['LOAD_SECONDS'].to_i < 60 ? 200 : 1000
 
+  # Those that take little time.
+  forms = [{}, { 'format' => 'ssha' }, { 'format' => 'sha512-crypt', 'cost' => 1000 }, { 'format' => 'hex' }].freeze
+
   before(:context) do
     without = ENV['WITHOUT'].to_s
     Simpkv::Store.prepend(unconditional(without.to_sym)) unless without.empty?
@@ -51,16 +54,29 @@ RSpec.describe 'At the same moment, 16 processes', needs: :fork, heavy: true do
       end
 
       it 'that compile the example of the README, in two environments, have one password' do
-        example = File.read(File.join(PuppetWorld::PROJECT,
-                                      'README.md'))[/^\$password = simpkv::get_or_create.*?^}.*?$/m]
+        example = File.read(File.join(PuppetWorld::PROJECT, 'README.md'))[/^\$password = simpkv::secret.*'global'.*$/]
         with.call do |backend|
           passwords = at_once(processes, { 'backends' => { 'default' => backend } },
                               environments: %w[production dev]) do |world, _|
             world.compile("#{example}\nnotice($password.unwrap)")
-            world.notices.grep(/\A\h{48}\z/)
+            world.notices.grep(/\A\w{24}\z/)
           end
           expect(passwords.flatten.length).to eq(processes)
           expect(passwords.flatten.uniq.length).to eq(1)
+        end
+      end
+
+      it 'that ask for the same secrets and forms all receive one secret of each key, and one form' do
+        with.call do |backend|
+          answers = at_once(processes, { 'backends' => { 'default' => backend } }) do |world, number|
+            in_disorder(keys / 10, number) do |key|
+              forms.shuffle(random: Random.new(number)).map do |format|
+                [format, world.call('simpkv::secret', "race/s#{key}", format).unwrap]
+              end.sort_by(&:to_s)
+            end
+          end
+          expect(answers.transpose.map { |each| each.uniq.length }.uniq).to eq([1])
+          expect(answers.first.flatten(1).map(&:last).uniq.length).to eq(keys / 10 * forms.length)
         end
       end
 

@@ -1,7 +1,9 @@
 # frozen_string_literal: true
 
+require 'fileutils'
 require 'open3'
 require 'rbconfig'
+require_relative '../../rakelib/module_files'
 require_relative '../support/puppet_command'
 
 # Runs applications of Puppet in processes of their own, with folders that each example makes.
@@ -12,6 +14,27 @@ module PuppetProcess
   def self.included(group)
     group.let(:home) { Dir.mktmpdir('simpkv-puppet') }
     group.after { FileUtils.remove_entry(home) }
+  end
+
+  # @return [String] a modulepath with the module as `puppet module install` makes it, without the gem
+  def installed_module
+    modules = File.join(home, 'modules')
+    Dir.chdir(PROJECT) { ModuleFiles.install(File.join(modules, 'simpkv')) }
+    modules
+  end
+
+  # @param name [String] of a gem
+  # @param library [String] its folder of code
+  # @return [String] a command of a shell that installs it for Puppet without the gems of the bundle
+  def installing(name, library)
+    gems = File.join(home, 'gems')
+    title = "#{name}-#{Simpkv::VERSION}"
+    specification = File.join(home, "#{name}.gemspec")
+    File.write(specification, <<~RUBY)
+      Gem::Specification.new('#{name}', '#{Simpkv::VERSION}') { |gem| gem.summary = gem.author = 'simpkv' }
+    RUBY
+    "mkdir -p #{gems}/specifications #{gems}/gems/#{title} && ln -s #{library} #{gems}/gems/#{title}/lib && " \
+      "cp #{specification} #{gems}/specifications/#{title}.gemspec"
   end
 
   # @param gem [Boolean] whether the gem of this checkout is on the load path; otherwise Ruby has the gems below `home`

@@ -5,7 +5,7 @@ require 'rbconfig'
 require_relative '../spec_helper'
 require_relative '../../rakelib/changed'
 
-RSpec.describe 'bin/test changed', :once do
+RSpec.describe 'bin/test changed', :once, needs: :gems do
   root = File.expand_path('../..', __dir__)
   around { |example| Dir.chdir(root) { example.run } }
 

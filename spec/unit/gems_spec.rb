@@ -6,7 +6,8 @@ require 'simpkv/gems'
 require_relative '../support/another_ruby'
 require_relative '../support/scratch'
 
-RSpec.describe Simpkv::Gems, :once do
+# JRuby runs what depends on RubyGems and `require`. Each process takes it seconds.
+RSpec.describe Simpkv::Gems do
   around do |example|
     Scratch.make('gems') do |folder|
       @folder = folder
@@ -69,23 +70,39 @@ RSpec.describe Simpkv::Gems, :once do
   it 'refuse a gem of another version' do
     output = run(find, install('99.0.0'))
     expect(output).to include("the gem simpkv-site has the version 99.0.0, and simpkv has #{Simpkv::VERSION}: " \
-                              "install simpkv-site #{Simpkv::VERSION} (Simpkv::Gems::MissingError)")
+                              "install simpkv-site #{Simpkv::VERSION}")
   end
 
   it 'name the gem that is missing, and the command that installs it' do
     demand = "p Simpkv::Gems.find('cli/commands', 'site'); Simpkv::Gems.demand('cli/commands', 'site', 'The page')"
     expect(run(demand)).to start_with("nil\n").and include(
-      "The page needs the gem simpkv-site, which is not installed: gem install simpkv-site -v #{Simpkv::VERSION} " \
-      "('puppetserver gem install' for puppetserver) (Simpkv::Gems::MissingError)"
+      "The page needs the gem simpkv-site, which is not installed: #{described_class.command} install simpkv-site -v " \
+      "#{Simpkv::VERSION} ('puppetserver gem install' for puppetserver)"
     )
   end
 
-  it 'know what there is, installed or not' do
+  # The message named only the gem, which was there.
+  it 'name the file that cannot be loaded, of another gem, and the command that installs it' do
+    place = write(Simpkv::VERSION)
+    File.write("#{place}/simpkv/cli/commands/site.rb", "require 'absent/part'")
+    output = run("$LOAD_PATH << '#{place}'; Simpkv::Gems.demand('cli/commands', 'site', 'The page')")
+    remedy = 'Install the gem simpkv-site with the gems that it needs: ' \
+             "#{described_class.command} install simpkv-site -v #{Simpkv::VERSION}"
+    expect(output).to match(%r{The page cannot be used: [\w ]+ -- absent/part\. #{Regexp.escape(remedy)}})
+  end
+
+  it 'name the command gem of this Ruby, as the module does where the gem is missing', :once do
+    module_of = TOPLEVEL_BINDING.eval(File.read(File.expand_path('../../lib/puppet_x/simpkv/gem_loading.rb', __dir__)))
+    expect(described_class.command).to eq(Object.new.extend(module_of).send(:gem_command))
+    expect(described_class.command).to eq(File.join(RbConfig::CONFIG['bindir'], 'gem'))
+  end
+
+  it 'know what there is, installed or not', :once do
     commands = %w[known names].map { |method| "Simpkv::Gems.#{method}('cli/commands') & %w[get site]" }
     expect(run("p #{commands.join(', ')}")).to eq(%(["get", "site"]\n["get"]\n))
   end
 
-  it 'have commands that name their gem' do
+  it 'have commands that name their gem', :once do
     output = run("require 'simpkv/cli'; exit Simpkv::Cli.run(%w[site page])")
     expect(output).to start_with('simpkv: simpkv site needs the gem simpkv-site, which is not installed')
   end

@@ -20,9 +20,6 @@ RSpec.describe 'URIs of directory servers' do
         expect(Simpkv::Native.ldap_uris(uri)).to eq(normal).and have_attributes(encoding: Encoding::UTF_8)
         expect(settings('ldap_uri' => uri, 'write_uri' => [uri]))
           .to include('ldap_uri' => normal, 'write_uri' => normal)
-        access = { 'users_dn' => 'o=x', 'roles_dn' => 'o=x', 'config_uri' => uri }
-        expect(Simpkv::Config::Sections.convert({ 'access' => access }, 'access'))
-          .to include('config_uri' => normal)
       end
     end
   end

@@ -2,7 +2,7 @@
 
 require_relative '../../rakelib/planted'
 
-RSpec.describe 'The planted defects', :once do
+RSpec.describe 'The planted defects', :once, needs: :gems do
   plants = Dir.chdir(File.expand_path('../..', __dir__)) { Planted.all }
   around { |example| Dir.chdir(File.expand_path('../..', __dir__)) { example.run } }
 

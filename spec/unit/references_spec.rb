@@ -32,6 +32,13 @@ RSpec.describe References do
     expect(violations('a.rb' => comment, 'src/net/pool.h' => '', 'docs/adr/0001-a.md' => '')).to eq([])
   end
 
+  # It took spec/query/rows_spec.rb for a file that had moved to gems/simpkv-server.
+  it 'finds no file of another gem by the end of its path' do
+    files = { 'gems/one/docs/a.md' => "docs/b.md, lib/b.rb\n", 'gems/one/docs/b.md' => '', 'gems/two/lib/b.rb' => '' }
+    expect(violations(files)).to eq(['gems/one/docs/a.md:1 names lib/b.rb, which does not exist.'])
+    expect(violations(files.merge('lib/b.rb' => ''))).to eq([])
+  end
+
   it 'refuses a link, which rubocop and the build of the module follow (one led to a checkout outside)' do
     Dir.mktmpdir('simpkv-references') do |root|
       File.symlink('/tmp', File.join(root, 'tree'))

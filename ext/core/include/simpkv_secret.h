@@ -43,7 +43,8 @@ extern "C" {
 SKV_API skv_status skv_secret_make(const char *request, size_t request_len, skv_reply *reply);
 
 /*
- * Makes a form of a secret. The request has "format", and for some "cost":
+ * Makes a form of a secret. The request has "format", and for some "cost". With a text "seed", 32 random bytes in hex
+ * for instance, which is as secret as the secret itself, the salt is the same for the same seed, format and cost:
  *
  *   plain, base64, hex, mysql_native_password         the same in each call: the number is 0
  *   yescrypt, bcrypt, htpasswd-bcrypt, sha256-crypt, sha512-crypt, scram-sha-256, caching_sha2_password, ssha, apr1

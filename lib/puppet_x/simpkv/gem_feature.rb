@@ -34,8 +34,8 @@ Class.new do
 
   def require_parts
     require 'simpkv/resources'
-  rescue LoadError
-    raise LoadError, "the gem 'simpkv' #{Simpkv::VERSION} is too old for the resource types of this module. #{remedy}"
+  rescue LoadError => e
+    raise LoadError, "the gem 'simpkv' #{Simpkv::VERSION} does not load the resource types: #{e.message}. #{remedy}"
   end
 
   def missing

@@ -36,7 +36,7 @@ Module.new do
 
   # The interface of the gem that this module is written for. A gem supports older modules through a major version.
   def wanted
-    5
+    6
   end
 
   def missing

@@ -7,8 +7,8 @@ module Simpkv
     class Calls
       Operation = Struct.new(:name, :function, :named, :writes, :presented, :failed)
 
-      # `current` and `create` are the steps of get_or_create. The last column is the result of a failure with
-      # `softfail`.
+      # `current` and `create` are the steps of get_or_create. `value` is a get of which the function returns the value
+      # alone. The last column is the result of a failure with `softfail`.
       TABLE = [
         [:compare_and_put, 'compare_and_put', 'key', true, :as_is, false],
         [:create, 'get_or_create', 'key', true, :entry, nil],
@@ -21,12 +21,14 @@ module Simpkv
         [:list, 'list', 'keydir', false, :collection, nil],
         [:put, 'put', 'key', true, :as_is, false],
         [:put_many, 'put_many', 'keys', true, :collection, nil],
+        [:secret, 'secret', 'key', true, :secret_value, nil],
         [:tree, 'tree', 'keydir', false, :collection, nil]
-      ].to_h { |row| [row.first, Operation.new(*row).freeze] }.freeze
+      ].to_h { |row| [row.first, Operation.new(*row).freeze] }
+       .merge(value: Operation.new(:get, 'value', 'key', false, :value, nil).freeze).freeze
 
       # The operations whose calls of a directory share the time of one: the second argument of their methods is the
       # deadline. Of the others, each round trip has that time.
-      BOUNDED = %i[compare_and_put create current delete exists find get put].freeze
+      BOUNDED = %i[compare_and_put create current delete exists find form get put secret].freeze
 
       # Options of calls, a copy; the merged options; and the {DirectGet} with them, false if there is none, nil if that
       # is unknown.
@@ -81,20 +83,42 @@ module Simpkv
         raise configuration_error(operation, key, e)
       end
 
+      # Runs a call of simpkv::secret, of whose options some are those of the secret.
+      #
+      # @return [Sensitive, nil] see {#run}
+      # @raise [ArgumentError, RuntimeError] as {#run}
+      def secret(function, scope, key, options)
+        request, options = Secrets::Request.split(options)
+        run(function, scope, :secret, key, options, [request])
+      rescue ConfigError => e
+        raise configuration_error(TABLE[:secret], key, e)
+      end
+
+      # Makes a form of a secret, for a lookup of Hiera.
+      #
+      # @param format [String]
+      # @param options [Hash] merged options
+      # @return [String, nil] nil if the secret is missing or has expired
+      # @raise [Error, ConfigError] as {#perform}
+      def form(key, format, options)
+        perform(:form, key, Secrets::Request.new('format' => format), options, dry: made_up?)
+      end
+
       # Gets a key with options that an earlier get has shown to need no more than a {DirectGet}.
       #
+      # @param name [Symbol] of the operation, for messages: `get` or `value`
       # @return [Hash, nil, false] the result of simpkv::get; false if {#run} has to take all steps
       # @raise [ArgumentError, RuntimeError] as {#run}
-      def direct_get(key, options)
+      def direct_get(key, options, name = :get)
         known = known(options)
         return false unless known&.direct
 
         data = known.direct.get(key)
         data ? entry(data, known.merged) : false
       rescue ConfigError => e
-        raise configuration_error(TABLE[:get], key, e)
+        raise configuration_error(TABLE[name], key, e)
       rescue Error => e
-        fail_softly(TABLE[:get], key, e, known.merged)
+        fail_softly(TABLE[name], key, e, known.merged)
       end
 
       # Performs an operation on the chosen backend.
@@ -123,7 +147,7 @@ module Simpkv
       # @return [Object] the result of the function
       def presented(operation, key, result, merged, options)
         return fail_softly(operation, key, result, merged) if result.is_a?(Error)
-        return presented_default(options['default'], merged) if result == false && operation.name == :get
+        return presented_default(operation, options['default'], merged) if result == false && operation.name == :get
 
         remember_direct(merged) if operation.name == :get
         __send__(operation.presented, result, merged)
@@ -198,19 +222,35 @@ module Simpkv
       def outcome(operation, scope, key, arguments, merged, options)
         # With a default, a missing key is no failure.
         name = operation.name == :get && options.key?('default') ? :find : operation.name
-        result = perform(name, key, *arguments, merged, dry: skipped?(operation, scope, key, merged))
+        dry = operation.writes && dry?(operation, scope, key, arguments, merged)
+        result = perform(name, key, *arguments, merged, dry: dry)
         (failure_of_keys(operation, key, result[:errors], merged) if operation.named == 'keys') || result
       rescue Error => e
         e
       end
 
-      # Returns true, after a notice, for a write on a node that runs in noop, if its writes are to be skipped.
+      # @return [Boolean] whether a write is not done
+      # @raise [UnencodableError] it is done, and would store a placeholder
+      def dry?(operation, scope, key, arguments, merged)
+        return true if (operation.name == :secret && made_up?) || skipped?(operation, scope, key, merged)
+
+        @performers.default.forget unless operation.name == :secret
+        Placeholder.refuse([key, *arguments])
+        false
+      end
+
+      # Returns true, after a notice, on a node that runs in noop, if its writes are to be skipped.
       def skipped?(operation, scope, key, merged)
-        return false if !operation.writes || merged['noop_writes'].nil?
-        return false if Config.flag(merged, 'noop_writes') == 'write' || !noop?(scope)
+        return false if merged['noop_writes'].nil? || Config.flag(merged, 'noop_writes') == 'write' || !noop?(scope)
 
         Puppet.notice("#{description(operation, key)} is not done: this node runs in noop, and 'noop_writes' is skip")
         true
+      end
+
+      # Returns true if nobody applies the catalog: that of a unit test with the kit, or of `puppet lookup --compile`. A
+      # secret that is made for it would be of no use.
+      def made_up?
+        !UnitTest.kit.nil? || !defined?(Puppet::Application::Lookup).nil?
       end
 
       def noop?(scope)
@@ -252,6 +292,10 @@ module Simpkv
         result
       end
 
+      def secret_value(text, _merged)
+        sensitive(RichData.binary?(text) ? RichData::Converter.bytes_as_binary(text) : text)
+      end
+
       # A name without its value is an empty Hash.
       def entry(data, merged)
         return data if !data || data.empty?
@@ -261,15 +305,20 @@ module Simpkv
         data[:metadata].empty? ? { 'value' => value } : { 'value' => value, 'metadata' => data[:metadata] }
       end
 
+      # The result of simpkv::value.
+      def value(data, merged)
+        entry(data, merged)['value']
+      end
+
       def collection(data, merged)
         result = data.transform_keys(&:to_s)
         result['keys'] = data[:keys].transform_values { |each| entry(each, merged) } if data.key?(:keys)
         result
       end
 
-      # The result of simpkv::get for a missing key.
-      def presented_default(value, merged)
-        value.nil? ? { 'value' => nil } : entry({ value: value, metadata: {} }, merged)
+      # The result for a missing key. No option makes a Sensitive of undef.
+      def presented_default(operation, value, merged)
+        __send__(operation.presented, { value: value, metadata: {} }, value.nil? ? {} : merged)
       end
 
       def sensitive(value)

@@ -45,6 +45,14 @@ module Simpkv
         @writer ||= versioned.plain? ? @store : versioned
       end
 
+      # @param deadline [Deadline, nil] of a call
+      # @param known [Hash] see {Secrets#initialize}
+      # @return [Secrets]
+      # @raise [ConfigError] an option is of the wrong type
+      def secrets(deadline: nil, known: {})
+        Secrets.new(@store, versioned, deadline: deadline, known: known) { |key| path_of_key(key) }
+      end
+
       # @return [Integer] the version to read
       # @raise [ConfigError] the option is of the wrong type
       def version

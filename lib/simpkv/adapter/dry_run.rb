@@ -19,6 +19,14 @@ module Simpkv
         @documents.decode(document(backend, value, metadata))
       end
 
+      # @return [String] the secret or the form that is there; else a placeholder
+      def secret(backend, key, request)
+        backend.secrets.fetch(backend.path_of_key(key), request, make: false) || Placeholder.text(key)
+      end
+
+      # As {#secret}: Hiera has found the secret.
+      alias form secret
+
       def compare_and_put(backend, key, expected, value, metadata)
         @documents.expectations(expected, backend.flag('rich_data'))
         put(backend, key, value, metadata) && false

@@ -42,7 +42,7 @@ module Simpkv
         return [false, nil, "not asked for '#{key}': #{why}"] if why
 
         segments = parts(path_of(key))
-        value = value_at(segments)
+        value = value_at(segments) || form_at(segments)
         [!value.nil?, value&.first, explanation(segments, value ? 'found' : 'not there')]
       end
 
@@ -127,6 +127,17 @@ module Simpkv
         listing = listing(above)
         value = value_of(segments, listing) if listing.values_at(:documents, :errors).any? { |each| each.key?(name) }
         value || (value_of_folder(segments) if listing[:folders].include?(name))
+      end
+
+      # @return [Array(Object), nil] the form of a secret, for a name with one of the endings; nil without that secret
+      def form_at(segments)
+        *above, name = segments
+        ending, format = @level['formats']&.find { |each, _| name.end_with?("_#{each}") }
+        secret = name.delete_suffix("_#{ending}")
+        return unless ending && folders?(above) && names(listing(above)).include?(secret)
+
+        form = @adapter.calls.form(path([*above, secret]), format, @options)
+        form && [present(form, true)]
       end
 
       def value_of_folder(segments)

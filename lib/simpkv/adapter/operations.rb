@@ -8,6 +8,14 @@ module Simpkv
       # @param documents [Documents]
       def initialize(documents)
         @documents = documents
+        forget
+      end
+
+      # Forgets the keys and certificates that the catalog has got: it may write another one.
+      #
+      # @return [void]
+      def forget
+        @known = Hash.new { |known, backend| known[backend] = {} }
       end
 
       # @return [Hash] `{ value:, metadata: }` of the version that the options name
@@ -82,7 +90,25 @@ module Simpkv
       def create(backend, deadline, key, value, metadata)
         path = backend.path_of_key(key)
         document = @documents.encode(value, metadata, backend.flag('rich_data'))
-        @documents.decode(repeatedly { put_or_read(backend.versioned, deadline, path, document) })
+        @documents.decode(FirstWrite.put(backend.versioned, path, document, deadline))
+      end
+
+      # Reads a secret, or the form of one, and makes what is missing.
+      #
+      # @param request [Secrets::Request]
+      # @return [String] text, or bytes
+      # @raise [InvalidError] the request does not fit the secret, or nothing can be made of it
+      def secret(backend, deadline, key, request)
+        secrets = backend.secrets(deadline: deadline, known: @known[backend.title])
+        path = backend.path_of_key(key)
+        backend.version.zero? ? secrets.fetch(path, request) : secrets.earlier(path, request, backend.version)
+      end
+
+      # As {#secret}, but makes no secret.
+      #
+      # @return [String, nil] nil if the secret is missing or has expired
+      def form(backend, deadline, key, request)
+        backend.secrets(deadline: deadline).fetch(backend.path_of_key(key), request, make: :form)
       end
 
       # Stores a key if its value is the expected one. A Sensitive is equal to the value that it wraps.
@@ -156,31 +182,6 @@ module Simpkv
 
         document = backend.store.get(path, required: false, deadline: deadline) unless Config.root?(path)
         document.nil? || shown?(backend, key, document)
-      end
-
-      # If the outcome of the write is unknown, the stored document counts, regardless of its writer.
-      #
-      # @return [String, nil] the stored document; nil if another process has deleted it, or replaced it by an expired
-      #   one
-      def put_or_read(store, deadline, path, document)
-        return document if put_if?(store, path, document, condition: :absent, deadline: deadline)
-
-        live_document(store, deadline, path)
-      rescue Error => e
-        raise if e.is_a?(AuditError)
-
-        read_after_failure(store, deadline, path) || raise(e)
-      end
-
-      def live_document(store, deadline, path)
-        document = store.get(path, latest: true, required: false, deadline: deadline)
-        document unless document && Versions.expired?(document)
-      end
-
-      def read_after_failure(store, deadline, path)
-        live_document(store, deadline, path)
-      rescue Error
-        nil
       end
 
       # Writes that document, which other writers may write as well.

@@ -32,6 +32,9 @@ module Simpkv
       DESCRIPTION = ''
       EXAMPLES = {}.freeze
 
+      # The formats of -o.
+      OUTPUTS = %w[table json yaml].freeze
+
       # {[names of options] => why this command refuses them}
       REFUSED = {}.freeze
 
@@ -63,7 +66,7 @@ module Simpkv
       # @return [Integer, nil] the exit code; nil for 0
       # @raise [Failure, Simpkv::Error, Simpkv::ConfigError]
       def perform(arguments)
-        operands = parser.parse(arguments)
+        operands = parse(arguments)
         return puts(help) if @flags[:help]
 
         check_number(operands)
@@ -149,6 +152,12 @@ module Simpkv
         ": #{why}" if why
       end
 
+      # @param arguments [Array<String>]
+      # @return [Array<String>] the operands
+      def parse(arguments)
+        parser.parse(arguments)
+      end
+
       # Defines the options of one command.
       def define(_parser); end
 
@@ -176,7 +185,8 @@ module Simpkv
 
       def last_options(parser)
         parser.on('--vardir DIR', "puppetserver's vardir, if not the usual one") { |dir| @flags[:vardir] = dir }
-        parser.on('-o', '--output FORMAT', %w[table json yaml], 'table, json or yaml') { |to| @flags[:output] = to }
+        *others, last = formats = self.class::OUTPUTS
+        parser.on('-o', '--output FORMAT', formats, "#{others.join(', ')} or #{last}") { |to| @flags[:output] = to }
         parser.on('-h', '--help', 'print this') { @flags[:help] = true }
       end
 

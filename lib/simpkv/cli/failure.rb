@@ -17,6 +17,8 @@ module Simpkv
       TEMPORARY = 75
       NO_PERMISSION = 77
       CONFIG = 78
+      CANNOT_RUN = 126
+      NO_PROGRAM = 127
 
       # The meaning of each code, for the manual.
       MEANINGS = {
@@ -37,7 +39,9 @@ module Simpkv
         IO => 'A file cannot be read or written.',
         TEMPORARY => 'A deadline passed, or another client changed the key meanwhile: try again.',
         NO_PERMISSION => 'No permission, or a wrong password.',
-        CONFIG => 'The configuration is wrong.'
+        CONFIG => 'The configuration is wrong.',
+        CANNOT_RUN => 'exec: the program cannot be run. A shell has the same code.',
+        NO_PROGRAM => 'exec: there is no such program. A shell has the same code.'
       }.freeze
 
       BY_ERROR = {

@@ -7,7 +7,8 @@ module Simpkv
   module Cli
     # A group of commands: a module with the constant SUMMARY that extends this one. The names of files are the names of
     # its members, in any gem: `commands/passgen/import.rb` has the class `Commands::Passgen::Import`, which is `simpkv
-    # passgen import`. A member is loaded when it is called. {Commands} is the group of all.
+    # passgen import`. A member is loaded when it is called. {Commands} is the group of all. The constant DEFAULT of a
+    # group names the member for words that name none: `simpkv secret KEY` is `simpkv secret get KEY`.
     module Group
       # The sections of the list of commands, in their order. The constant SECTION of a command names one.
       SECTIONS = { keys: 'Keys', versions: 'Earlier values and expiry', nodes: 'Nodes', moving: 'Moving',
@@ -40,7 +41,7 @@ module Simpkv
       # @return [Class, Group] the command, or the group in which the next word names no member
       def resolve(words)
         member = self[words.first.to_s]
-        return self unless member
+        return default(words.first) unless member
 
         words.shift
         member.is_a?(Class) ? member : member.resolve(words)
@@ -93,6 +94,14 @@ module Simpkv
       end
 
       private
+
+      # @return [Class, Group] the member for such a word; the group itself if the word is a misspelt member
+      def default(word)
+        asks = word.nil? || HELP.include?(word)
+        return self if asks || !const_defined?(:DEFAULT, false) || Spelling.nearest(word, members.keys)
+
+        self[self::DEFAULT]
+      end
 
       # @return [Array<String>] the lines of the list of members, with the titles of sections if there are several
       def list

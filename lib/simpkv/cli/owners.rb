@@ -20,9 +20,9 @@ module Simpkv
       private_constant :KIND
 
       class << self
-        # @return [Array<String>] the names of those that are installed
-        def names
-          Gems.names(KIND)
+        # @return [Array<String>] the names of all, installed or not
+        def known
+          Gems.known(KIND)
         end
 
         # @return [Array<String>] the names of those whose gem is not installed
@@ -43,7 +43,7 @@ module Simpkv
         # @raise [ConfigError] the options may not be used for that, or the gem that knows is not installed
         # @raise [Error]
         def check(settings, store, paths)
-          Gems.known(KIND).each do |name|
+          known.each do |name|
             beginning = "#{folder(name)}/"
             demand(name).check(settings, store) if paths.any? { |path| path.start_with?(beginning) }
           end
@@ -55,15 +55,18 @@ module Simpkv
         # @return [Hash{String => Object}] by name, those that are installed
         # @raise [ConfigError] the store has the folder of another one
         def of(configuration, backend, store)
-          there = Gems.known(KIND).select { |name| names.include?(name) || !kind(store, name).nil? }
+          there = known.reject { |name| missing.include?(name) && kind(store, name).nil? }
           there.to_h { |name| [name, demand(name).new(configuration, backend)] }
         end
 
-        private
-
+        # @param name [String]
+        # @return [Class]
+        # @raise [Gems::MissingError] its gem is not installed
         def demand(name)
           Gems.demand(KIND, name, "the folder '#{folder(name)}'")
         end
+
+        private
 
         def kind(store, name)
           store.kind(folder(name))

@@ -27,10 +27,14 @@ module Simpkv
         end
 
         # @param document [String]
+        # @yieldparam value [Object]
+        # @yieldreturn [Object] the part of the value to show
         # @return [Hash{String => Object}] see {RichData.presentable}, with `sensitive` if there is a {secret}
         # @raise [MalformedError]
         def presentable(document)
-          shown = RichData.presentable(RichData.read(document))
+          read = RichData.read(document)
+          read[:value] = yield(read[:value]) if block_given?
+          shown = RichData.presentable(read)
           secret(document) ? shown.merge('sensitive' => true) : shown
         end
 
@@ -39,6 +43,12 @@ module Simpkv
         def utf8(bytes)
           text = bytes.dup.force_encoding(Encoding::UTF_8)
           text if text.valid_encoding?
+        end
+
+        # @param value [Object]
+        # @return [String] text and bytes as they are, other values as JSON
+        def text(value)
+          value.is_a?(String) ? value : UnsafeCharacters.escaped_in_json(Native.generate(value))
         end
 
         # @param text [String] JSON

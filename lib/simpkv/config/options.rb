@@ -57,8 +57,8 @@ module Simpkv
       option('softfail', :boolean, false,
              'true: a failing backend causes a warning, and the function returns `undef` or `false`'),
       option('default', :any, nil,
-             'for `get`: the value that it returns for a missing key; it may be `undef`. A failing backend is still ' \
-             'an error. Has an effect in the options of a call only',
+             'for `get` and `value`: the value that they return for a missing key; it may be `undef`. A failing ' \
+             'backend is still an error. Has an effect in the options of a call only',
              absent: 'a missing key is an error'),
       option('missing', %w[fail empty], 'fail',
              'for `list` and `tree`: with `fail` a missing folder is an error, with `empty` it is an empty folder'),
@@ -91,12 +91,12 @@ module Simpkv
              absent: "the backend's `history`",
              errors: ["a value nests too deeply for 'history' and 'expires_after'"]),
       option('version', -100..0, 0,
-             'for `get`: 0 reads the current value, -1 the one before it, and so on',
+             'for `get` and `value`: 0 reads the current value, -1 the one before it, and so on',
              errors: ["'...' has no version ..."]),
       option('expired', %w[absent warn return], 'absent',
-             'for `get`, `get_many`, `exists`, `list` and `tree`, what to do with a key that has expired: `absent` ' \
-             'treats it as missing, `return` returns it as any other key, `warn` returns it with a warning. A tree ' \
-             'without `values` always lists such keys',
+             'for `get`, `value`, `get_many`, `exists`, `list` and `tree`, what to do with a key that has expired: ' \
+             '`absent` treats it as missing, `return` returns it as any other key, `warn` returns it with a warning. ' \
+             'A tree without `values` always lists such keys',
              errors: ["'...' has expired"])
     ].freeze
 

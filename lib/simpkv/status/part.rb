@@ -43,6 +43,14 @@ module Simpkv
           all.select { |_, type| type::PERIOD }
         end
 
+        # @param name [String] of a part, or of none
+        # @return [void]
+        # @raise [Gems::MissingError] the gem that has the part is not installed
+        def check_gem(name)
+          gem = Gems.owner(KIND, name)
+          raise Gems.missing("the part '#{name}' of the state", gem) if gem
+        end
+
         # @param value [Object] of {#read}
         # @param most [Integer] names in it
         # @return [Hash{String => Object}] the same as plain data

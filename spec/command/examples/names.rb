@@ -213,7 +213,8 @@ RSpec.shared_examples 'commands that print no values' do
     plant('app1/odd', '{"value":"pl4nted-value","encoding":"pl4nted-encoding"}')
     calls = [%w[ls], %w[ls app1], %w[ls token], %w[tree], %w[tree --all], %w[find], %w[find --folders -a],
              %w[exists token], %w[explain token], %w[get app1], %w[get app1/broken], %w[get app1/odd], %w[rm app1],
-             %w[rm -r token]]
+             %w[rm -r token], %w[get --recurse app1], %w[get token app1/odd], %w[get token --field a.b],
+             %w[exec --env A=app1/odd true], %w[exec --recurse app1 true]]
     formats = [[], %w[-o json], %w[-o yaml]]
     outcomes = calls.product(formats).map { |call, format| simpkv(*call, *format) }
     shown = outcomes.flat_map { |outcome| [outcome.out, outcome.err] }

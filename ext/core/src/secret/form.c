@@ -66,14 +66,13 @@ static skv_status check_secret(const skv_format *format, const skv_making *makin
 }
 
 /* Makes the form of a copy of the secret that ends in a NUL. */
-static skv_status make_form(const skv_format *format, const char *secret, size_t len, int64_t cost, skv_reply *reply)
+static skv_status make_form(const skv_format *format, skv_making making, skv_reply *reply)
 {
-    skv_making making = {.format = format->name, .len = len, .cost = cost, .secret = secret};
     char *copy;
 
     if (check_secret(format, &making, reply) != SKV_OK)
         return reply->status;
-    copy = skv_copy_string(secret, len);
+    copy = skv_copy_string(making.secret, making.len);
     making.secret = copy;
     if (!copy)
         skv_fail_memory(reply);
@@ -86,18 +85,20 @@ static skv_status make_form(const skv_format *format, const char *secret, size_t
 static skv_status read_form(skv_request *request, const char *secret, size_t len)
 {
     const skv_format *format = format_named(skv_request_text(request, "format", ""));
-    int64_t cost = 0;
+    skv_making making = {.secret = secret, .len = len};
     char what[64];
 
     if (!format)
         return skv_request_refuse(request, "format", FORMATS);
     snprintf(what, sizeof what, "format '%s'", format->name);
     request->what = what;
+    making.format = format->name;
+    making.seed = skv_request_text(request, "seed", NULL);
     if (format->cost_max)
-        cost = skv_request_integer(request, "cost", format->cost_otherwise, format->cost_min, format->cost_max);
+        making.cost = skv_request_integer(request, "cost", format->cost_otherwise, format->cost_min, format->cost_max);
     if (!skv_request_done(request))
         return request->reply->status;
-    return make_form(format, secret, len, cost, request->reply);
+    return make_form(format, making, request->reply);
 }
 
 skv_status skv_secret_form(const char *secret, size_t secret_len, const char *json, size_t json_len, skv_reply *reply)

@@ -10,6 +10,7 @@ typedef struct skv_making {
     const char *secret; /* ends in a NUL, which `len` does not count; has none within unless the format takes bytes */
     size_t len;
     int64_t cost;
+    const char *seed; /* of the salt; NULL for a random one */
 } skv_making;
 
 /* Append the form to the reply's data, and return the reply's status. */

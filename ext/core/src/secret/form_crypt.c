@@ -1,12 +1,12 @@
 /* The forms of crypt(3), by libxcrypt. Its functions for threads write into memory of the caller, who wipes it. */
 #include "secret/form.h"
-#include "secret/random.h"
+#include "secret/salt.h"
 
 #include <crypt.h>
 #include <errno.h>
 #include <string.h>
 
-#define SALT_SIZE 16 /* bytes of random numbers; yescrypt and bcrypt take all of them */
+#define SALT_SIZE 16 /* bytes; yescrypt and bcrypt take all of them */
 
 static skv_status fail_crypt(const skv_making *making, skv_reply *reply)
 {
@@ -24,7 +24,7 @@ static skv_status put_crypt(const skv_making *making, const char *prefix, skv_re
 
     if (!data)
         return skv_fail_memory(reply);
-    if (skv_random_bytes(salt, sizeof salt, reply) == SKV_OK) {
+    if (skv_salt_bytes(making, salt, sizeof salt, reply) == SKV_OK) {
         text = crypt_gensalt_rn(prefix, (unsigned long)making->cost, salt, sizeof salt, setting, sizeof setting);
         if (text)
             text = crypt_rn(making->secret, setting, data, sizeof *data);

@@ -5,7 +5,7 @@
 #include "secret/crypt_digits.h"
 #include "secret/digest.h"
 #include "secret/form.h"
-#include "secret/random.h"
+#include "secret/salt.h"
 
 #include <string.h>
 
@@ -144,7 +144,7 @@ skv_status skv_form_apr1(const skv_making *making, skv_reply *reply)
 {
     char salt[APR1_SALT + 1] = "";
 
-    if (skv_random_salt(salt, APR1_SALT, reply) != SKV_OK)
+    if (skv_salt_digits(making, salt, APR1_SALT, reply) != SKV_OK)
         return reply->status;
     return skv_apr1_of(making, salt, reply);
 }
@@ -154,7 +154,7 @@ skv_status skv_form_caching_sha2_password(const skv_making *making, skv_reply *r
 {
     char salt[SHA2_SALT + 1] = "";
 
-    if (skv_random_salt(salt, SHA2_SALT, reply) != SKV_OK)
+    if (skv_salt_digits(making, salt, SHA2_SALT, reply) != SKV_OK)
         return reply->status;
     return skv_caching_sha2_of(making, salt, reply);
 }

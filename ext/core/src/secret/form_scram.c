@@ -3,7 +3,7 @@
 #include "base/base64.h"
 #include "secret/digest.h"
 #include "secret/form.h"
-#include "secret/random.h"
+#include "secret/salt.h"
 
 #include <openssl/err.h>
 #include <openssl/hmac.h>
@@ -60,7 +60,8 @@ skv_status skv_scram_of(const skv_making *making, const unsigned char *salt, skv
     if (compute_keys(making, &keys))
         put_keys(making, &keys, &reply->data);
     else
-        skv_fail(reply, SKV_UNAVAILABLE, "OpenSSL cannot compute SCRAM-SHA-256: there is too little memory");
+        skv_fail(reply, SKV_UNAVAILABLE,
+                 "OpenSSL cannot compute SCRAM-SHA-256: there is too little memory, or it refuses SHA-256");
     ERR_pop_to_mark();
     explicit_bzero(&keys, sizeof keys);
     return reply->status;
@@ -77,7 +78,7 @@ skv_status skv_form_scram_sha_256(const skv_making *making, skv_reply *reply)
             "format '%s': the secret has a character that is not printable ASCII: expected a secret without, "
             "because simpkv has no SASLprep",
             making->format);
-    if (skv_random_bytes(salt, sizeof salt, reply) != SKV_OK)
+    if (skv_salt_bytes(making, salt, sizeof salt, reply) != SKV_OK)
         return reply->status;
     return skv_scram_of(making, salt, reply);
 }

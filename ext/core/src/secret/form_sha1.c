@@ -4,7 +4,7 @@
 #include "base/hex.h"
 #include "secret/digest.h"
 #include "secret/form.h"
-#include "secret/random.h"
+#include "secret/salt.h"
 
 #include <string.h>
 
@@ -38,7 +38,7 @@ skv_status skv_form_ssha(const skv_making *making, skv_reply *reply)
     unsigned char bytes[EVP_MAX_MD_SIZE + SSHA_SALT], salt[SSHA_SALT];
     skv_digest digest;
 
-    if (skv_random_bytes(salt, sizeof salt, reply) != SKV_OK)
+    if (skv_salt_bytes(making, salt, sizeof salt, reply) != SKV_OK)
         return reply->status;
     skv_digest_open(&digest, EVP_sha1());
     skv_digest_add(&digest, making->secret, making->len);

@@ -1,7 +1,5 @@
 #include "secret/random.h"
 
-#include "secret/crypt_digits.h"
-
 #include <errno.h>
 #include <sys/random.h>
 
@@ -41,12 +39,4 @@ skv_status skv_random_numbers(uint32_t *numbers, size_t count, uint32_t limit, s
                 numbers[made++] = numbers[drawn] % limit;
     }
     return SKV_OK;
-}
-
-skv_status skv_random_salt(char *salt, size_t len, skv_reply *reply)
-{
-    if (skv_random_bytes(salt, len, reply) == SKV_OK)
-        for (size_t i = 0; i < len; i++)
-            salt[i] = skv_crypt_digits[salt[i] & 63];
-    return reply->status;
 }

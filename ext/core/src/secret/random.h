@@ -11,7 +11,4 @@ skv_status skv_random_bytes(void *bytes, size_t size, skv_reply *reply);
 /* Fills an array with numbers from 0 to limit - 1, each of them equally likely; limit is 1 at least. */
 skv_status skv_random_numbers(uint32_t *numbers, size_t count, uint32_t limit, skv_reply *reply);
 
-/* Fills an array with digits of crypt(3). */
-skv_status skv_random_salt(char *salt, size_t len, skv_reply *reply);
-
 #endif

@@ -47,7 +47,8 @@ Pairs.each do |name, kind, tags|
       write('hiera.yaml', 'version' => 5, 'defaults' => { 'datadir' => home, 'data_hash' => 'yaml_data' },
                           'hierarchy' => [{ 'name' => 'site', 'path' => 'common.yaml' }])
       FileUtils.mkdir_p(File.join(home, 'modules'))
-      FileUtils.ln_sf(File.expand_path('../../../..', __dir__), File.join(home, 'modules', 'simpkv'))
+      link = File.join(home, 'modules', 'simpkv')
+      File.symlink(File.expand_path('../../../..', __dir__), link) unless File.symlink?(link)
     end
 
     def write(name, data)

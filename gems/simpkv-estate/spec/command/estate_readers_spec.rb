@@ -20,13 +20,14 @@ RSpec.describe 'The commands on a damaged estate' do
   # Those that show or move keys, whatever these mean; that need no store; and that change the estate.
   others = [
     'access apply', 'access delete', 'access explain', 'access export', 'access plan', 'access status', 'cas',
-    'completion', 'conflicts list', 'conflicts resolve', 'edit', 'exists', 'expire', 'explain', 'find', 'forget', 'get',
-    'import', 'import-consul', 'import-eyaml', 'import-puppetdb', 'import-vault', 'init', 'keys activate',
-    'keys generate', 'keys list', 'keys retire', 'log', 'ls', 'man', 'mv', 'node deactivate', 'node declare',
-    'node expire', 'node undeclare', 'passgen import', 'ping', 'put', 'rekey', 'restore', 'rm', 'rule create',
-    'rule delete', 'rule import', 'rule set', 'rule test', 'rule unset', 'rule validate', 'schema', 'serve',
-    'ssh import', 'ssh list', 'stat', 'stats', 'tree', 'watch',
-    'query' # spec/server/readers_spec.rb has it: it needs the gem simpkv-server.
+    'completion', 'conflicts list', 'conflicts resolve', 'edit', 'exec', 'exists', 'expire', 'explain', 'find',
+    'forget', 'get', 'import', 'import-consul', 'import-eyaml', 'import-puppetdb', 'import-trocla', 'import-vault',
+    'init', 'keys activate', 'keys generate', 'keys list', 'keys retire', 'log', 'ls', 'man', 'mv', 'node deactivate',
+    'node declare', 'node expire', 'node undeclare', 'passgen import', 'ping', 'put', 'rekey', 'restore', 'rm',
+    'rule create', 'rule delete', 'rule import', 'rule set', 'rule test', 'rule unset', 'rule validate', 'schema',
+    'secret get', 'secret import', 'secret list', 'secret revoke', 'secret rotate', 'serve', 'ssh import', 'ssh list',
+    'stat', 'stats', 'tree', 'watch',
+    'query' # gems/simpkv-server/spec/server/readers_spec.rb has it: it needs the gem simpkv-server.
   ]
 
   let(:backends) do

@@ -5,7 +5,7 @@ require_relative '../../../../spec/command/command_helper'
 require_relative '../support/puppetdb_script'
 require_relative '../../../../spec/support/slapd'
 
-# spec/puppetdb/import_spec.rb imports from a real PuppetDB.
+# gems/simpkv-server/spec/puppetdb/import_spec.rb imports from a real PuppetDB.
 RSpec.describe 'simpkv import-puppetdb' do
   include_context 'with the command'
 

@@ -83,7 +83,7 @@ RSpec.describe 'simpkv node' do
       expect(data('node', 'facts', 'web1', 'os')).to eq('name' => 'Debian', 'release' => { 'major' => '12' })
     end
 
-    # The service showed it as well: spec/server/nodes_spec.rb.
+    # The service showed it as well: gems/simpkv-server/spec/server/nodes_spec.rb.
     it 'prints a fact in the form of a Sensitive with --show-secrets only' do
       run('web1', facts: { 'odd' => [{ '__ptype' => 'Sensitive', '__pvalue' => 'pl4nted' }] })
       expect(simpkv!('node', 'facts', 'web1')).to match(/^odd\.0 +\[redacted\]$/)

@@ -176,7 +176,7 @@ RSpec.shared_examples 'Puppet and PuppetDB' do
     expect(different).to eq []
   end
 
-  # spec/puppetdb/collectors_spec.rb asks a PuppetDB.
+  # gems/simpkv-server/spec/puppetdb/collectors_spec.rb asks a PuppetDB.
   it 'compares title, tags and parameters as PuppetDB does where Puppet itself compares otherwise' do
     exporting
     all = through_the_store('Site::Item', '').keys

@@ -5,8 +5,8 @@ require 'simpkv/inspection'
 require_relative '../../../../spec/support/scratch'
 
 # An estate in files with a document of each subject, and what can happen to it. Readers of the estate are listed in
-# spec/estate/readers_spec.rb and spec/server/readers_spec.rb: for each fault, each of them answers as before, or with
-# an error.
+# spec/estate/readers_spec.rb and gems/simpkv-server/spec/server/readers_spec.rb: for each fault, each of them answers
+# as before, or with an error.
 module EstateDamage
   RULE = '11111111-1111-4111-8111-111111111111'
   OTHER_RULE = '22222222-2222-4222-8222-222222222222'

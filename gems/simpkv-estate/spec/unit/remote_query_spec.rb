@@ -5,7 +5,7 @@ require 'socket'
 require 'simpkv/termini/remote_query'
 require_relative '../../../../spec/support/scratch'
 
-# On each Ruby: JRuby cannot answer queries itself. spec/query/function_spec.rb asks a service.
+# On each Ruby: JRuby cannot answer queries itself. gems/simpkv-server/spec/query/function_spec.rb asks a service.
 RSpec.describe Simpkv::Termini::RemoteQuery do
   around { |example| Scratch.make('remote') { |folder| (@folder = folder) && example.run } }
 

@@ -100,6 +100,20 @@ RSpec.describe 'docs/schemas' do
       %w[doctor ping stats status].each { |title| json(title) }
     end
 
+    def run_commands_that_make_secrets
+      json('secret get', 'app1/token', '--kind', 'bytes')
+      json('secret rotate', 'app1/token')
+      json('secret list')
+      simpkv!('secret', 'ca', '--kind', 'x509', '--ca', '--subject', 'CN=Site')
+      simpkv!('secret', 'web1', '--kind', 'x509', '--subject', 'CN=web1', '--issuer', 'ca')
+      json('secret revoke', 'web1')
+      files = { 'private' => [], 'certificate' => %w[--part certificate] }.map do |name, part|
+        ["--#{name}", write(name, simpkv!('secret', 'ca', *part))]
+      end
+      json('secret import', 'ca2', *files.flatten)
+      json('import-trocla', input: JSON.generate('user1' => { 'plain' => 'x', 'ssha' => 'y' }))
+    end
+
     def list_corrupt_key
       write('site/environments/production/app1/broken', '{"value":"x')
       expect(json('ls', 'app1', '--long').fetch('keys')).to include('broken' => include('metadata' => nil))
@@ -186,6 +200,7 @@ RSpec.describe 'docs/schemas' do
       run_commands_that_move
       run_commands_that_import
       run_commands_for_secrets
+      run_commands_that_make_secrets
       run_commands_for_nodes
       run_commands_for_rules
       missing = CommandSchemas.commands.map(&:title) - elsewhere.keys - @compared

@@ -5,7 +5,7 @@ require_relative '../../../../spec/support/command'
 require_relative 'puppetdb_helper'
 
 # `simpkv import-puppetdb` from a real PuppetDB with PostgreSQL, and a compiler that collects with the termini simpkv.
-# spec/command/import_puppetdb_spec.rb has its options, and servers that fail.
+# gems/simpkv-estate/spec/command/import_puppetdb_spec.rb has its options, and servers that fail.
 RSpec.describe 'simpkv import-puppetdb, from a PuppetDB' do
   include EstateSite
 

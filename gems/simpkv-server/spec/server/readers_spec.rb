@@ -4,9 +4,10 @@ require 'simpkv/query/builder'
 require 'simpkv/server'
 require_relative '../../../simpkv-estate/spec/support/estate_damage'
 
-# Answers of the service that come from the estate, as it is damaged in each way: see spec/estate/readers_spec.rb. A
-# node without its inventory was an answer of 200 with `"facts": {}`, and a query had too few rows if facts/ or reports/
-# were missing while the index was made. The console knows the store only by these requests.
+# Answers of the service that come from the estate, as it is damaged in each way: see
+# gems/simpkv-estate/spec/estate/readers_spec.rb. A node without its inventory was an answer of 200 with `"facts": {}`,
+# and a query had too few rows if facts/ or reports/ were missing while the index was made. The console knows the store
+# only by these requests.
 RSpec.describe 'The service on a damaged estate' do
   include_context 'with an estate to damage'
 

@@ -11,8 +11,8 @@ module Simpkv
         SUMMARY = 'print the place of a key and the reasons for it'
         ARGUMENTS = 'KEY'
         DESCRIPTION = <<~TEXT
-          Prints the backend of a key and the reason for this choice, the path of the key there, and the file or the
-          entry that holds it. If the backend has a write_uri, which takes the writes, prints that too. Reads nothing
+          Prints whether a key belongs to one environment or to all, the backend of the key, and the reasons for both;
+          the path of the key there, and the file or the entry that holds it. If the backend has a write_uri, which takes the writes, prints that too. Reads nothing
           but the configuration: the key need not exist. Prints no value.
         TEXT
         EXAMPLES = {
@@ -23,13 +23,29 @@ module Simpkv
         def run(key)
           path = about(key) { backend.path(key) }
           facts = {
-            'key' => key, 'path' => path, 'backend' => backend.name, 'chosen' => backend.reason,
+            'key' => key, 'path' => path, 'belongs_to' => owner, 'backend' => backend.name, 'chosen' => backend.reason,
             'type' => backend.type, 'id' => backend.id, 'location' => backend.location
           }.merge(about(key) { place(path) }, warnings(key))
           output.facts(facts)
         end
 
         private
+
+        # @return [String] the environment of the key, and why
+        def owner
+          given = @flags[:environment]
+          return "all environments, by #{@flags[:global] ? '--global' : site_global}" if backend.prefix == 'globals'
+          return "the environment 'production', by default: functions use that of the catalog" if given.nil?
+          return "the environment that the path begins with, by --environment ''" if given.empty?
+
+          others = ", but functions use that of all environments, by #{site_global}" if site_global
+          "the environment '#{given}', by --environment#{others}"
+        end
+
+        # @return [String, nil] what makes all keys global for functions
+        def site_global
+          "'global' in #{configuration.source}" if Config.flag(configuration.site, 'global')
+        end
 
         def place(path)
           return { 'file' => File.join(backend.place.path, path) } unless backend.ldap?

@@ -132,7 +132,7 @@ module Simpkv
           export = PlainExport.new(@format, roots.first, @reveal, @prefix.to_s)
           each(errors) do |path, document|
             export.add(path, document)
-          rescue PlainExport::Unfit, MalformedError => e
+          rescue UnencodableError, MalformedError => e
             errors[path] = e.message
           end
           stream.write(export.text { |path, why| errors[path] = why })

@@ -42,6 +42,7 @@ module Simpkv
         }.freeze
 
         def run
+          Owners.demand(@only) if Owners.missing.include?(@only)
           steps = backend.ldap? ? prepare_directory : prepare_folder
           owners = Owners.of(configuration, backend, backend.store(base: false))
           owners = owners.select { |name, _| [nil, name].include?(@only) }
@@ -61,7 +62,7 @@ module Simpkv
           parser.on('--uri URI', 'the server') do |uri|
             @overriding.merge!('ldap_uri' => uri, 'write_uri' => nil)
           end
-          *names, last = ['schema', 'base', *Owners.names]
+          *names, last = ['schema', 'base', *Owners.known]
           parser.on('--only PART', [*names, last], "#{names.join(', ')} or #{last}") { |part| @only = part }
           parser.on('--incomplete', 'give up what lost folders of the estate held') { @incomplete = true }
           parser.on('--unpin', "let processes of the estate differ in 'encrypt', until simpkv rekey") { @unpin = true }

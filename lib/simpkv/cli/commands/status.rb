@@ -33,7 +33,7 @@ module Simpkv
         EXAMPLES = {
           'simpkv status' => 'The state of the site',
           'simpkv status --watch 10' => 'The same, every 10 seconds',
-          'simpkv status --format nagios --parts servers,nodes --failed-critical 20' => 'A check for Nagios or Icinga',
+          'simpkv status --format nagios --parts servers --lag-critical 5m' => 'A check for Nagios or Icinga',
           'simpkv status --format prometheus --to /var/lib/prometheus/node-exporter/simpkv.prom' =>
             'Metrics for the textfile collector of node_exporter'
         }.freeze
@@ -135,10 +135,11 @@ module Simpkv
 
         def checked(names)
           parts = Simpkv::Status::Part.readable.keys
-          wrong = names - parts
-          return names if names.any? && wrong.empty?
+          wrong = (names - parts).first
+          return names if names.any? && wrong.nil?
 
-          refuse("--parts: there is no part '#{wrong.first}': expected some of #{parts.join(', ')}")
+          Simpkv::Status::Part.check_gem(wrong)
+          refuse("--parts: there is no part '#{wrong}': expected some of #{parts.join(', ')}")
         end
 
         def check_output

@@ -10,7 +10,8 @@ module Simpkv
       KINDS = { 'KEY' => :keys, 'NEW_KEY' => :keys, 'FOLDER' => :folders, 'BACKEND' => :backends, 'FROM' => :backends,
                 'TO' => :backends, 'ENVIRONMENT' => :environments, 'FILE' => :files, 'JOURNAL' => :files,
                 'DIR' => :directories, 'NODE' => :nodes, 'FACT' => :facts, 'TYPE' => :types,
-                'FILTER' => :filters, 'ID' => :rules, 'FIELD' => :fields, 'OBJECT' => :objects }.freeze
+                'FILTER' => :filters, 'ID' => :rules, 'FIELD' => :fields, 'OBJECT' => :objects,
+                'NAME=KEY' => :variables, 'PROGRAM' => :files, 'ARGUMENT' => :files }.freeze
 
       # A word, or a part of it, as a shell reads it.
       PART = /(\s+)|'([^']*)'?|"((?:\\.|[^"\\])*)"?|\\(.?)|([^\s'"\\]+)/m.freeze
@@ -94,7 +95,9 @@ module Simpkv
         return [] unless switch&.arg
 
         choices = Command.choices(switch)
-        choices ? choices.map { |choice| [choice, switch.desc.join(' ')] } : values(switch.arg.delete('=').strip, word)
+        return choices.map { |choice| [choice, switch.desc.join(' ')] } if choices
+
+        values(switch.arg.delete_prefix('=').strip, word)
       end
 
       # The kind of the operand with that number, as ARGUMENTS has it. The last one may be repeated.
@@ -158,6 +161,12 @@ module Simpkv
 
       def folders(word)
         keys(word).select { |name,| name.end_with?('/') }
+      end
+
+      # The keys behind a name and an equals sign.
+      def variables(word)
+        name, key = word.split('=', 2)
+        key ? keys(key).map { |found,| ["#{name}=#{found}"] } : []
       end
 
       # The names in the folder of the word.

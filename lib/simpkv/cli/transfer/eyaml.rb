@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require 'rbconfig'
 require 'simpkv/cli/failure'
 require 'simpkv/cli/output'
 require 'simpkv/cli/transfer/hiera_files'
@@ -110,11 +109,9 @@ module Simpkv
       end
 
       def load_gem
-        %w[eyaml eyaml/options eyaml/parser/parser eyaml/subcommand].each { |name| require "hiera/backend/#{name}" }
-      rescue LoadError
-        gem = File.join(RbConfig::CONFIG['bindir'], 'gem')
-        raise Failure.new("simpkv import-eyaml needs the gem hiera-eyaml: install it with '#{gem} install " \
-                          "hiera-eyaml'", Failure::CONFIG), cause: nil
+        Gems.load_for('simpkv import-eyaml', 'hiera-eyaml') do
+          %w[eyaml eyaml/options eyaml/parser/parser eyaml/subcommand].each { |name| require "hiera/backend/#{name}" }
+        end
       end
 
       # @return [Hash{String => String}] for each key, the file of the command line, or a variable, or a file

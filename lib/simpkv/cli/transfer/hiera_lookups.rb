@@ -39,9 +39,9 @@ module Simpkv
       def load_puppet
         require 'puppet'
         Puppet.initialize_settings unless Puppet.settings.global_defaults_initialized?
-      rescue LoadError
-        raise Failure.new("'#{RbConfig.ruby}' has no Puppet, which --compare needs: install the gem simpkv for the " \
-                          'Ruby of Puppet, and call the command there', Failure::CONFIG), cause: nil
+      rescue LoadError => e
+        raise Failure.new("'#{RbConfig.ruby}' cannot load Puppet, which --compare needs: #{e.message}. Install the " \
+                          'gem simpkv for the Ruby of Puppet, and call the command there', Failure::CONFIG), cause: nil
       end
 
       def facts(file)

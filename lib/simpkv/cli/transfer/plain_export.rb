@@ -1,16 +1,13 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/output'
-require 'simpkv/cli/transfer/variable_name'
+require 'simpkv/cli/variables'
 
 module Simpkv
   module Cli
     # Values in a form of other programs, without metadata: a file of Hiera, a JSON object, or variables for a shell.
     # Collects all keys first, because names may become equal.
     class PlainExport
-      # The form of a value cannot hold it.
-      class Unfit < StandardError; end
-
       FORMATS = %w[hiera json env].freeze
 
       # @param format [String] one of {FORMATS}
@@ -31,7 +28,7 @@ module Simpkv
       # @param path [String]
       # @param document [String]
       # @return [void]
-      # @raise [Unfit] the key cannot be written: why, without its value
+      # @raise [UnencodableError] the key cannot be written: why, without its value
       # @raise [MalformedError]
       def add(path, document)
         return if Versions.expired?(document)
@@ -40,7 +37,7 @@ module Simpkv
         decoded = RichData.decode(document)
         value = decoded[:value]
         if name == 'lookup_options' && @format == 'hiera' && !value.is_a?(Hash)
-          raise Unfit, 'Hiera reads options under this name, and it is no Hash'
+          raise UnencodableError, 'Hiera reads options under this name, and it is no Hash'
         end
 
         value = bare(value, name) if decoded[:encoding]
@@ -71,24 +68,22 @@ module Simpkv
 
       def name(key)
         return key.gsub('/', '::') if @format == 'hiera'
-        return key unless @format == 'env'
 
-        name, why = VariableName.of(key, @prefix)
-        why ? raise(Unfit, why) : name
+        @format == 'env' ? Variables.name(key, @prefix) : key
       end
 
       # @return [Object] the value without types of Puppet; the whole value may be bytes
       def bare(value, name)
         revealed = revealed(value)
         unless revealed == value
-          raise Unfit, 'it is Sensitive: --show-secrets writes it in plain text' unless @reveal
+          raise UnencodableError, 'it is Sensitive: --show-secrets writes it in plain text' unless @reveal
 
           @secret |= [name]
         end
         revealed = RichData.bytes(revealed) if RichData.object?(revealed, 'Binary')
         return revealed unless RichData.any?(revealed)
 
-        raise Unfit, 'it has a part of a type of Puppet, such as a Binary or a Timestamp'
+        raise UnencodableError, 'it has a part of a type of Puppet, such as a Binary or a Timestamp'
       end
 
       def revealed(data)
@@ -97,11 +92,11 @@ module Simpkv
 
       # @return [Object] the value as the form has it
       def written(value)
-        bytes = RichData.binary?(value)
-        raise Unfit, 'it is bytes, not text' if bytes && @format != 'hiera'
-        return value if @format == 'json' || bytes
+        return Variables.word(value) if @format == 'env'
+        return RichData.binary?(value) ? value : literal(value) if @format == 'hiera'
+        raise UnencodableError, 'it is bytes, not text' if RichData.binary?(value)
 
-        @format == 'hiera' ? literal(value) : word(value)
+        value
       end
 
       # Hiera would interpolate it.
@@ -112,14 +107,6 @@ module Simpkv
         when Hash then value.to_h { |name, member| [literal(name), literal(member)] }
         else value
         end
-      end
-
-      # @return [String] a word that a shell reads as the value
-      def word(value)
-        value = Native.generate(value) if value.is_a?(Array) || value.is_a?(Hash)
-        raise Unfit, 'it has the character U+0000, which no variable can hold' if value.to_s.include?("\0")
-
-        "'#{value.to_s.gsub("'") { "'\\''" }}'"
       end
 
       # With an option that makes the values of Sensitive keys Sensitive again.

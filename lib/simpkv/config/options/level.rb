@@ -22,6 +22,10 @@ module Simpkv
              absent: 'all keys', protects: true),
       option('sensitive', :boolean, false, 'true: values are Sensitive, and the members of a Hash or Array',
              protects: true),
+      option('formats', :hash, nil,
+             'endings of keys, and the format of each: with `{ hash: yescrypt }`, `app1::db_hash` is the secret ' \
+             '`app1::db` in the format yescrypt, if there is no key `app1::db_hash` ([secrets.md](secrets.md))',
+             absent: 'no forms of secrets'),
       option('softfail', :boolean, false,
              'true: if the backend fails, the level finds nothing, with a warning; otherwise the lookup fails')
     ].freeze

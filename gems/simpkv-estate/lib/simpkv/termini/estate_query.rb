@@ -38,8 +38,6 @@ module Simpkv
           return remote(address) if address || RUBY_ENGINE == 'jruby'
 
           Gems.demand('termini/sessions', 'index', NEED).new(estate, options_of_service)
-        rescue LoadError
-          raise ConfigError, "#{NEED} needs the gem simpkv-server", cause: nil
         end
 
         def remote(address)

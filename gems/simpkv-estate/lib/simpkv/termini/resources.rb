@@ -94,6 +94,7 @@ module Simpkv
         end
 
         def dumped(resource, name, value)
+          Placeholder.refuse(value)
           RichValues.dump(value)
         rescue UnencodableError => e
           raise UnencodableError, refusal(resource.type, resource.title, name, e.message), cause: nil

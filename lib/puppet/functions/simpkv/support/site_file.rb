@@ -56,6 +56,8 @@ Puppet::Functions.create_function(:'simpkv::support::site_file', Puppet::Functio
     require 'simpkv/config/site_check'
     true
   rescue LoadError => e
+    raise unless e.path == 'simpkv/config/site_check'
+
     Puppet.debug { "simpkv.yaml: the options are not checked without the gem: #{e.message}" }
     false
   end

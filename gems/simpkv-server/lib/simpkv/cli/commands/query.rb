@@ -23,7 +23,7 @@ module Simpkv
         }.freeze
 
         def run(text)
-          load_engine
+          Gems.load_for('simpkv query', 'simpkv-server') { require 'simpkv/query/session' }
           text = $stdin.read if text == '-'
           rows = on_estate { |estate| rows(estate, text) }
           output.print(rows) { table(rows) }
@@ -35,13 +35,6 @@ module Simpkv
           Simpkv::Query::Session.new(estate, configuration.section('server')).rows(text)
         rescue InvalidError, Simpkv::Query::LimitError => e
           raise Failure.new(e.message, Failure::DATA), cause: nil
-        end
-
-        def load_engine
-          require 'simpkv/query/session'
-        rescue LoadError
-          raise Failure.new("simpkv query needs the gem simpkv-server: install it with 'gem install simpkv-server'",
-                            Failure::UNAVAILABLE)
         end
 
         def table(rows)

@@ -27,7 +27,7 @@ module Simpkv
         }.freeze
 
         def run
-          require_server
+          Gems.load_for('simpkv serve', 'simpkv-server') { require 'simpkv/server' }
           signals = Server::Signals.new # One that arrives while the configuration is read must not be lost.
           Server::Service.new(configuration.site, binds: @binds, local_write: @local_write, vardir: @flags[:vardir],
                                                   commands: { restart: command_line, doctor: doctor }) do
@@ -65,13 +65,6 @@ module Simpkv
         def common(parser)
           config_option(parser)
           last_options(parser)
-        end
-
-        def require_server
-          require 'simpkv/server'
-        rescue LoadError
-          raise Failure.new("simpkv serve needs the gem simpkv-server: install it with 'gem install simpkv-server'",
-                            Failure::UNAVAILABLE)
         end
 
         # @return [Array<String>, nil] the command that examines the same site; nil if its options are read only once

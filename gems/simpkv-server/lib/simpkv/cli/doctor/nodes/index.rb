@@ -26,9 +26,33 @@ module Simpkv
           # @return [void]
           # @raise [Simpkv::Error] the store cannot be used
           def perform
-            @index = index
-            return unless @index
+            @index = index if sqlite?
+            examine if @index
+          rescue ConfigError => e
+            findings.unknown(WHAT, "not examined: #{e.message}")
+          end
 
+          private
+
+          # @return [Boolean] false in a checkout without the gem sqlite3, in which nobody has made an index
+          # @raise [ConfigError] it is there, and cannot be loaded
+          def sqlite?
+            Gems.load_for('the index', 'simpkv-server') do
+              require 'simpkv/query/builder'
+              true
+            rescue LoadError => e
+              raise unless e.path == 'sqlite3'
+            end
+          end
+
+          # @return [Query::Index, nil] nil without a place for it
+          def index
+            Query::Index.of(@estate, @configuration.section('server')['index'])
+          rescue ConfigError
+            nil
+          end
+
+          def examine
             @index.former.each { |path| former(path) }
             state = @index.examine { |database| Query::Index::State.of(database) }
             report(state) if state
@@ -37,18 +61,6 @@ module Simpkv
           rescue MalformedError => e
             # The index is sound, and has what the store had before.
             findings.problem(WHAT, "it cannot be compared with the store: #{e.message}", remedy(e.key))
-          rescue ConfigError => e
-            findings.unknown(WHAT, "not examined: #{e.message}")
-          end
-
-          private
-
-          # @return [Query::Index, nil] nil without SQLite, or without a place for it
-          def index
-            require 'simpkv/query/builder'
-            Query::Index.of(@estate, @configuration.section('server')['index'])
-          rescue LoadError, ConfigError
-            nil
           end
 
           # The service deletes its own one when it starts, unless another process uses it.

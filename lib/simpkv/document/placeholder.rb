@@ -1,0 +1,40 @@
+# frozen_string_literal: true
+
+require 'simpkv/errors'
+
+module Simpkv
+  # The text that stands for a secret where none may be made: in a run that stores nothing, in `puppet lookup`, in unit
+  # tests of modules. No document has it, and no catalog that changes a node.
+  module Placeholder
+    # In a shadow file, it locks the account.
+    MARK = '!simpkv-placeholder!'
+
+    class << self
+      # @param key [String]
+      # @return [String]
+      def text(key)
+        "#{MARK}#{key}"
+      end
+
+      # @param data [Object] texts, and Arrays, Hashes and Sensitives of them
+      # @return [Boolean] whether one of the texts has a placeholder
+      def in?(data)
+        case data
+        when String then data.encoding.ascii_compatible? && data.include?(MARK)
+        when Array, Hash then data.any? { |each| in?(each) }
+        else data.respond_to?(:unwrap) && in?(data.unwrap)
+        end
+      end
+
+      # @param data [Object] what is to be stored
+      # @return [void]
+      # @raise [UnencodableError] it has a placeholder
+      def refuse(data)
+        return unless in?(data)
+
+        raise UnencodableError, 'it holds the placeholder of a secret that was not made, because a run in noop mode ' \
+                                'stores nothing: run the node without noop once, or make the secret with simpkv secret'
+      end
+    end
+  end
+end

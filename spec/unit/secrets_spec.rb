@@ -1,0 +1,111 @@
+# frozen_string_literal: true
+
+require 'simpkv'
+require_relative '../support/scratch'
+
+RSpec.describe Simpkv::Secrets do
+  around { |example| Scratch.make('secrets') { |folder| (@folder = folder) && example.run } }
+
+  let(:store) { open_store }
+  let(:path) { 'globals/app1/db' }
+
+  after { store.close }
+
+  def open_store
+    Simpkv::Store.open('file', 'root_path' => @folder)
+  end
+
+  def secrets(below = store, **options)
+    described_class.new(below, Simpkv::VersionedStore.new(below, **options)) { |key| "globals/#{key}" }
+  end
+
+  def request(options = {})
+    described_class::Request.new(options)
+  end
+
+  def fetch(options = {}, **more)
+    secrets.fetch(path, request(options), **more)
+  end
+
+  it 'are made once by many threads, and so is each form' do
+    wanted = [{}, { 'format' => 'ssha' }, { 'format' => 'yescrypt', 'cost' => 1 }, { 'format' => 'hex' }]
+    threads = Array.new(8) do |number|
+      Thread.new do
+        own = secrets(open_store)
+        (1..12).to_a.shuffle(random: Random.new(number)).map do |key|
+          [key, wanted.map { |options| own.fetch("globals/k#{key}", request(options)) }]
+        end.sort
+      end
+    end
+    answers = threads.map(&:value)
+    expect(answers.uniq.length).to eq(1)
+    expect(answers.first.flat_map(&:last).uniq.length).to eq(48)
+  end
+
+  it 'are not made if that is not wanted, and neither is a form' do
+    expect([fetch(make: false), fetch({ 'format' => 'ssha' }, make: :form), store.kind(path)]).to eq([nil, nil, nil])
+    made = fetch
+    expect([fetch(make: false), fetch({ 'format' => 'ssha' }, make: false)]).to eq([made, nil])
+    form = fetch({ 'format' => 'ssha' }, make: :form)
+    expect(fetch({ 'format' => 'ssha' }, make: false)).to eq(form)
+  end
+
+  it 'keep times and history when they get a form' do
+    secrets(store, history: 2, expires_after: 3600).fetch(path, request)
+    secrets(store, history: 2, expires_after: 3600).rotate(path)
+    before = Simpkv::Codec.members(store.get(path))
+    fetch({ 'format' => 'ssha' })
+    after = Simpkv::Codec.members(store.get(path))
+    kept = %w[value expires stored_at history]
+    expect(after.values_at(*kept)).to eq(before.values_at(*kept))
+    expect(before.values_at(*kept)).to all(be_truthy)
+  end
+
+  {
+    'text' => Simpkv::Codec.encode('a secret', 'owner' => 'me'),
+    'bytes' => Simpkv::Codec.encode("\x00\xFF".b, 'owner' => 'me'),
+    'a Sensitive' => Simpkv::RichData.sensitive('a secret', { 'owner' => 'me' }),
+    'a Sensitive of bytes' => Simpkv::RichData.sensitive("\x00\xFF".b, { 'owner' => 'me' }),
+    'a Hash with a password' => Simpkv::Codec.encode({ 'password' => 'a secret', 'salt' => 'x' }, 'owner' => 'me')
+  }.each do |what, document|
+    it "may be #{what} of other origin, which stays as it is beside a form" do
+      store.put(path, document)
+      before = Simpkv::RichData.read(document)
+      format = what.include?('bytes') ? 'hex' : 'ssha'
+      fetch({ 'format' => format })
+      after = Simpkv::RichData.read(store.get(path))
+      expect(after[:value]).to eq(before[:value])
+      expect(after[:metadata]).to include('owner' => 'me')
+      expect(fetch).to eq(what.include?('bytes') ? "\x00\xFF".b : 'a secret')
+    end
+  end
+
+  it 'have no form of an earlier value, even if its metadata stay' do
+    form = fetch({ 'format' => 'ssha' })
+    kept = Simpkv::RichData.decode(store.get(path))[:metadata]
+    store.put(path, Simpkv::RichData.sensitive('another', kept, typed: true))
+    expect(fetch({ 'format' => 'ssha' }, make: false)).to be_nil
+    expect(fetch({ 'format' => 'ssha' })).not_to eq(form)
+  end
+
+  # Both lists say the same.
+  it 'have a salt in each format but those that are made in each call' do
+    salted = %w[ssha yescrypt scram-sha-256 caching_sha2_password apr1 bcrypt sha256-crypt sha512-crypt htpasswd-bcrypt]
+    %w[hex base64 mysql_native_password].concat(salted).each do |format|
+      cost = { 'yescrypt' => 1, 'bcrypt' => 4, 'htpasswd-bcrypt' => 4, 'sha256-crypt' => 1000, 'sha512-crypt' => 1000 }
+      asked = { 'format' => format, 'cost' => cost[format] }.compact
+      _, has_salt = Simpkv::Native.secret_form('x', Simpkv::Native.generate(asked))
+      expect([format, request(asked).saltless?]).to eq([format, !has_salt])
+      expect(salted.include?(format)).to be(has_salt)
+    end
+  end
+
+  it 'have the same salt for the same seed, format and cost, and no other' do
+    form = ->(more) { Simpkv::Native.secret_form('x', Simpkv::Native.generate({ 'format' => 'ssha' }.merge(more))).first }
+    expect(form.call('seed' => 'a')).to eq(form.call('seed' => 'a'))
+    expect([form.call('seed' => 'a'), form.call('seed' => 'b'), form.call({}), form.call({})].uniq.length).to eq(4)
+    crypt = ->(cost) { { 'format' => 'sha512-crypt', 'cost' => cost, 'seed' => 'a' } }
+    salts = [1000, 1001].map { |cost| form.call(crypt.call(cost))[/\$rounds=\d+\$([^$]+)/, 1] }
+    expect(salts.uniq.length).to eq(2)
+  end
+end
