@@ -18,9 +18,8 @@ static json_t *member(const json_t *root, const char *name)
     return json_is_null(found) ? NULL : found;
 }
 
-/* Leaves value NULL if the bytes are not a document: no JSON, no object, or an object without a value; when memory runs
- * out and jansson reports a syntax error, too. The documents count as different then, and the caller writes the
- * document again. */
+/* Leaves value NULL if the bytes are not a document: no JSON, no object, or an object without a value. The documents
+ * count as different then, and the caller writes the document again. */
 static skv_status load(document *doc, const char *bytes, size_t len, skv_reply *reply)
 {
     json_error_t error;

@@ -1,5 +1,6 @@
 #include "json/tree.h"
 
+#include "json/memory.h"
 #include "json/writer.h"
 
 #include <locale.h>
@@ -22,12 +23,15 @@ json_t *skv_json_load(const char *bytes, size_t len, size_t flags, json_error_t 
         return NULL;
     }
     previous = uselocale(numbers);
+    skv_json_memory_watch();
     tree = json_loadb(bytes, len, flags | JSON_REJECT_DUPLICATES, error);
     uselocale(previous);
     freelocale(numbers);
-    if (!tree && lacks_memory(error))
-        skv_fail_memory(reply);
-    return tree;
+    if (!skv_json_memory_failed() && (tree || !lacks_memory(error)))
+        return tree;
+    json_decref(tree);
+    skv_fail_memory(reply);
+    return NULL;
 }
 
 skv_status skv_json_fail_syntax(const char *name, const json_error_t *error, skv_reply *reply)

@@ -63,8 +63,7 @@ static inline json_t *skv_json_empty(const json_t *container)
 
 /* Reads JSON with jansson, which gets the flags, and refuses a member that occurs twice. Returns NULL if memory runs
  * out, and fails the reply; or if the bytes are no such JSON, and sets the error: the caller may fail the reply then,
- * which keeps the first failure. When memory runs out, some versions of jansson report a syntax error. Does not depend
- * on the locale. */
+ * which keeps the first failure. Does not depend on the locale. */
 json_t *skv_json_load(const char *bytes, size_t len, size_t flags, json_error_t *error, skv_reply *reply);
 
 /* Fails with SKV_INVALID, the name of a text that skv_json_load() did not read, and the place. */

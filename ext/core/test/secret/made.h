@@ -89,8 +89,7 @@ static inline void share_memory_with_libcrypto(void)
 }
 
 /* For chaos: returns true if the call succeeds. Otherwise memory has run out: libcrypto does not say why it fails, and
- * jansson may report a syntax error, or lose characters of a string. The caller owns the reply, which is NULL after a
- * failure. */
+ * then neither does simpkv. The caller owns the reply, which is NULL after a failure. */
 static inline bool succeeds_in_chaos(skv_status (*call)(const char *text, size_t len, skv_reply *reply),
                                      const char *text, skv_reply **reply)
 {
