@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/cli/state_line'
 require 'simpkv/counted'
 require 'simpkv/unsafe_characters'
 
@@ -18,13 +19,13 @@ module Simpkv
       end
 
       # @param data [Object] Hashes, Arrays, Strings, numbers, true, false and nil
-      # @yieldreturn [Array<String>] the lines for people; control characters in them are escaped
+      # @yieldreturn [Array<String, StateLine>] the lines for people; control characters in them are escaped
       # @return [void]
       def print(data)
         case @format
         when 'json' then puts(json(data))
         when 'yaml' then puts(yaml(data))
-        else puts(Array(yield).map { |line| Output.text(line.to_s) })
+        else puts(Array(yield).map { |line| shown(line) })
         end
       end
 
@@ -71,6 +72,11 @@ module Simpkv
       end
 
       private
+
+      def shown(line)
+        text = Output.text(line.to_s)
+        line.is_a?(StateLine) && StateLine.colours?($stdout) ? line.coloured(text) : text
+      end
 
       def puts(lines)
         $stdout.puts(lines)

@@ -161,7 +161,8 @@ module Simpkv
         def lines(findings)
           findings.all.flat_map do |finding|
             head = "#{MARKS.fetch(finding.state).ljust(8)} #{finding.what}"
-            ["#{head}#{": #{finding.why}" if finding.why}", *("#{' ' * 9}-> #{finding.fix}" if finding.fix)]
+            line = StateLine.new(finding.state, "#{head}#{": #{finding.why}" if finding.why}")
+            [line, *("#{' ' * 9}-> #{finding.fix}" if finding.fix)]
           end
         end
       end

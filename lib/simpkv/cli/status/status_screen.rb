@@ -20,13 +20,13 @@ module Simpkv
         @time = time
       end
 
-      # @return [Array<String>]
+      # @return [Array<String, StateLine>]
       def lines
-        alerts = @alerts.all.map { |alert| "#{alert.level.ljust(8)}  #{alert.text}" }
+        alerts = @alerts.all.map { |alert| StateLine.new(alert.level, "#{alert.level.ljust(8)}  #{alert.text}") }
         parts = Status::Part.readable.select { |name, _| @state.key?(name) }.flat_map do |name, type|
           ['', type::TITLE, *section(type, @state[name]).map { |line| "  #{line}" }]
         end
-        ["#{@alerts.level} at #{@time.utc.iso8601}", *alerts, *parts]
+        [StateLine.new(@alerts.level, "#{@alerts.level} at #{@time.utc.iso8601}"), *alerts, *parts]
       end
 
       # @param number [Numeric, nil]
