@@ -196,7 +196,7 @@ RSpec.describe Simpkv::Kit, type: :kit do
       simpkv_with('app1/' => { 'token' => secret('t0ken'), 'deep/' => { 'x' => 1 } }, 'hosts/' => {})
       catalog = compile(<<~PUPPET)
         $token = simpkv::get('app1/token')['value']
-        notify { "${$token =~ Sensitive} ${simpkv::get('app1/deep/x')['value']} ${simpkv::list('hosts')['keys'].size}": }
+        notify { "${$token =~ Sensitive} ${simpkv::value('app1/deep/x')} ${simpkv::list('hosts')['keys'].size}": }
       PUPPET
       expect(catalog.resource('Notify', 'true 1 0')).not_to be_nil
       expect(nil).to have_stored('hosts/')

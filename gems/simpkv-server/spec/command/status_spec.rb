@@ -343,7 +343,7 @@ RSpec.describe 'simpkv status' do
   end
 
   it 'redraws a terminal with --watch' do
-    command = [{ 'SIMPKV_CONFIG' => config }, *Unbundled::COMMAND, 'status', '--watch', '0.1']
+    command = [{ 'SIMPKV_CONFIG' => config, 'NO_COLOR' => '1' }, *Unbundled::COMMAND, 'status', '--watch', '0.1']
     PTY.spawn(*command) do |out, input, pid|
       shown = +''
       shown << out.readpartial(4096) until shown.scan("\e[H\e[2Jok at ").length > 1
