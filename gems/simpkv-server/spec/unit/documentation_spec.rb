@@ -82,6 +82,8 @@ RSpec.describe 'The documentation' do
 
       it 'names existing options, with their types' do
         source.scan(/@option options \[(\w+|Enum\[[\w,]+\])\] '(\w+)'/).each do |type, name|
+          next if Simpkv::Secrets::Request::NAMES.include?(name) # the core knows them: simpkv_secret.h
+
           known = Simpkv::Config::CALL.find { |option| option.name == name }&.type
           known = "enum[#{known.join(',')}]" if known.is_a?(Array)
           expect([name, known.to_s.capitalize]).to eq([name, type])
