@@ -137,6 +137,12 @@ specs(:access, :cext, 'users, roles and access rights in directories', *folders(
     stage.sh(variables.merge('BUNDLE_WITH' => 'server'), *command)
   end
 end
+# Leaves out the specs that start more than a directory server.
+stage :alone, 'each gem without the gems above it, on those below it as they are installed' do |stage|
+  stage.sh_in_copy('bundle', 'exec', 'rake', 'core')
+  stage.sh_in_copy({ 'SIMPKV_NATIVE' => 'cext', 'BUNDLE_WITH' => 'server' }, 'bundle', 'exec', 'ruby',
+                   'rakelib/alone.rb', limit: 2 * 3600)
+end
 specs(:packages, :cext, 'the gems and the module', 'spec/package')
 specs(:distribution, :cext, 'the packages of distributions', 'spec/distribution')
 specs(:fresh_demo, :cext, 'a demo on a fresh Debian', 'spec/fresh')

@@ -41,7 +41,10 @@ RSpec.describe 'The commands on a damaged estate' do
   end
 
   it 'are all in this table' do
-    expect(Simpkv::Cli::Commands.commands.map(&:title)).to match_array(readers.keys + others)
+    commands = Simpkv::Cli::Commands.commands.map(&:title)
+    expect(commands - readers.keys - others).to eq([])
+    of_gems_above = ->(title) { Simpkv::Cli::Commands.owner(title[/\S+/]) }
+    expect((readers.keys + others - commands).reject(&of_gems_above)).to eq([])
   end
 
   # The times of an output differ. An export has each document, whatever it means, and has to have them all.
