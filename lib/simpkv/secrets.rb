@@ -13,14 +13,16 @@ module Simpkv
     # @param deadline [Deadline, nil] of all calls
     # @param known [Hash{String => Entry}] by path, filled with the keys and certificates that the caller has got: all
     #   their parts are those of one moment
+    # @param warn [#call] receives the reason why a certificate could not be renewed
     # @yieldparam key [String] of a CA
-    # @yieldreturn [String] its path
-    def initialize(store, versioned, deadline: nil, known: {}, &path_of)
+    # @yieldreturn [Array<String>] the paths where it may be; the first one that exists counts
+    def initialize(store, versioned, deadline: nil, known: {}, warn: ->(_why) {}, &paths_of)
       @store = store
       @versioned = versioned
       @deadline = deadline
       @known = known
-      @path_of = path_of
+      @warn = warn
+      @paths_of = paths_of
     end
 
     # Reads what is there, and makes what is missing: the secret, or the form. Replaces a certificate that ends soon.
@@ -33,12 +35,12 @@ module Simpkv
     # @raise [InvalidError] the request does not fit the secret
     # @raise [Error]
     def fetch(path, request, make: true)
-      entry = @known[path] || live(@store.get(path, stored: true, required: false, deadline: @deadline))
-      entry = completed(path, entry, request, make) if make
+      entry = @known[path] || unexpired(@store.get(path, stored: true, required: false, deadline: @deadline))
+      entry = available(path, entry, request, make) if make
       return unless entry
 
       @known[path] = entry if entry.parts.any?
-      entry.take(request)
+      entry.text_for(request)
     end
 
     # @param path [String]
@@ -48,117 +50,157 @@ module Simpkv
     # @raise [NotFoundError] there is none
     # @raise [InvalidError] it lacks the form: nothing is made for an earlier secret
     def earlier(path, request, number)
-      entry = live(@store.get(path, deadline: @deadline))
+      entry = unexpired(@store.get(path, deadline: @deadline))
       version = entry && Versions.version(entry.document, number)
-      raise NotFoundError.new("Key not found: there is no version #{number} of it").about(path) unless version
+      raise InvalidError, "the secret has no version #{number}" unless version
 
-      Entry.new(version).take(request) ||
+      Entry.new(version).text_for(request) ||
         raise(InvalidError, "version #{number} of the secret has no form '#{request.form}'")
     end
 
-    # Replaces a secret by another one, made in the same way.
+    # Replaces a secret by another one, made in the same way. It expires after the same time, and the key keeps as many
+    # earlier values, unless the store of new secrets says otherwise.
     #
     # @param path [String]
+    # @param options [Hash{String => Object}] of the new one, in place of those of the old one: see {Request::MAKING}
     # @yieldparam entry [Entry] the stored one
     # @yieldreturn [Boolean] whether it is replaced; without a block it is
     # @return [void]
     # @raise [NotFoundError] there is none
     # @raise [InvalidError] something else has made it
-    def rotate(path)
-      replace(path, @versioned) { |entry| secret(entry.made) if !block_given? || yield(entry) }
+    # @raise [ConfigError] no other one can be made with these options
+    def rotate(path, options = {})
+      CompareAndSwap.repeat do
+        entry = Entry.new(@store.get(path, latest: true, deadline: @deadline))
+        next if block_given? && !yield(entry)
+
+        document = secret(entry.made.merge(options))
+        put(@versioned.or_else(**entry.kept), path, document, entry)
+      end
     end
 
     # Puts a certificate on the revocation list of the CA that has signed it.
     #
-    # @param path [String]
+    # @param path [String] of the certificate
     # @return [String] its serial number
     # @raise [NotFoundError] there is no certificate, or no CA
     # @raise [InvalidError] no CA of the store has signed it
     def revoke(path)
       entry = Entry.new(@store.get(path, latest: true, deadline: @deadline))
       issuer = entry.made['issuer'] || raise(InvalidError, 'no CA of this store has signed it')
-      serial = entry.parts['serial']
-      replace(@path_of.call(issuer), @store) { |authority| authority.revoking(serial) }
+      authority, authority_path = find_authority(issuer)
+      unless authority.signed?(entry)
+        raise InvalidError, "the CA '#{issuer}' was replaced since: its list does not hold for this certificate"
+      end
+
+      revoke_number(authority_path, entry.parts['serial'])
+    end
+
+    # @param path [String] of a CA
+    # @param serial [String] of a certificate that it has signed, in hexadecimal digits
+    # @return [String] the serial number
+    # @raise [NotFoundError] there is no CA
+    # @raise [InvalidError] it is no CA
+    # @raise [ConfigError] that is no number
+    def revoke_number(path, serial)
+      replace(path) { |authority| authority.revoking(serial.upcase) }
       serial
     end
 
     private
 
     # @return [Entry, nil] nil without a document, and for one that has expired
-    def live(document)
+    def unexpired(document)
       Entry.new(document) unless document.nil? || Versions.expired?(document)
     end
 
     # @param entry [Entry, nil] what is there
     # @return [Entry, nil] what has all that the request names
-    def completed(path, entry, request, make)
+    def available(path, entry, request, make)
       entry = renewed(path, entry, request) if make == true && entry&.due?(request)
-      entry&.take(request) ? entry : made(path, request, make)
+      entry&.text_for(request) ? entry : find_or_make(path, request, make)
     end
 
-    def made(path, request, make)
+    def find_or_make(path, request, make)
       CompareAndSwap.repeat do
-        entry = live(@store.get(path, latest: true, required: false, deadline: @deadline))
+        entry = unexpired(@store.get(path, latest: true, required: false, deadline: @deadline))
         next unless entry || make == true
 
         entry ||= Entry.new(FirstWrite.put(@versioned, path, first(request), @deadline))
-        entry.take(request) ? entry : with_form(path, entry, request)
+        next entry if entry.text_for(request)
+
+        document = entry.completed(request)
+        put(@store, path, document, entry, non_unique: true)
+        Entry.new(document)
       end
     end
 
+    # Fails before anything is stored if the request names what the new secret would not have.
+    #
     # @return [String] the document of a new secret, with the form
     def first(request)
-      document = secret(request.of_making)
-      request.form && !request.saltless? ? Entry.new(document).with_form(request) : document
+      if request.part && request.kind.nil?
+        raise InvalidError, "it is missing, and 'part' does not say what to make: add 'kind', or make it first"
+      end
+
+      entry = Entry.new(secret(request.of_making))
+      entry.text_for(request) ? entry.document : entry.completed(request)
     end
 
-    # All processes that make a form of one document make the same one.
-    def with_form(path, entry, request)
-      document = entry.with_form(request)
-      CompareAndSwap.attempt { put(@store, path, document, entry, non_unique: true) }
-      Entry.new(document)
-    end
-
-    # While nothing can be stored, a certificate stays until it ends.
+    # A certificate that cannot be replaced stays until it ends.
     #
     # @return [Entry]
     def renewed(path, entry, request)
       if request.list?
-        replace(path, @store) { |stored| stored.relisted if stored.due?(request) }
+        replace(path) { |stored| stored.relisted if stored.due?(request) }
       else
-        rotate(path) { |stored| stored.due?(request) }
+        rotate(path, request.making) { |stored| stored.due?(request) }
       end
       Entry.new(@store.get(path, latest: true, deadline: @deadline))
-    rescue TransientError
-      raise if entry.over?(request)
+    rescue Error, ConfigError => e
+      raise if e.is_a?(AuditError) || entry.ended?(request)
 
+      @warn.call("it ends soon, and could not be renewed: #{e.message}")
       entry
     end
 
     # @yieldparam entry [Entry] the stored one
     # @yieldreturn [String, nil] the document in its place; nil for none
-    def replace(path, store)
+    def replace(path)
       CompareAndSwap.repeat do
         entry = Entry.new(@store.get(path, latest: true, deadline: @deadline))
         document = yield(entry)
-        CompareAndSwap.attempt { put(store, path, document, entry) } if document
+        put(@store, path, document, entry) if document
       end
     end
 
     def put(store, path, document, entry, **how)
-      store.put(path, document, condition: :expect, expect: entry.document, deadline: @deadline, **how)
+      CompareAndSwap.attempt do
+        store.put(path, document, condition: :expect, expect: entry.document, deadline: @deadline, **how)
+      end
     end
 
     # @return [String] the document of a new secret
     def secret(options)
-      key = options['issuer']
-      Entry.make(key ? options.merge('issuer' => authority(key)) : options, options)
+      issuer = options['issuer']
+      Entry.make(issuer ? options.merge('issuer' => find_authority(issuer).first.authority) : options, options)
     end
 
-    # @return [Hash{String => String}] a CA, for the core
-    def authority(key)
-      Entry.new(@store.get(@path_of.call(key), deadline: @deadline)).authority ||
-        raise(ConfigError, "option 'issuer': '#{key}' is no secret of the kind 'x509'")
+    # @return [Array(Entry, String)] a CA, and its path
+    # @raise [ConfigError] there is none
+    def find_authority(key)
+      @paths_of.call(key).each do |path|
+        document = @store.get(path, required: false, deadline: @deadline)
+        return authority(key, path, document) if document
+      end
+      raise ConfigError, "option 'issuer': there is no key '#{key}'"
+    end
+
+    def authority(key, path, document)
+      entry = Entry.new(document)
+      return [entry, path] if entry.authority
+
+      raise ConfigError, "option 'issuer': '#{key}' is no secret of the kind 'x509'"
     end
   end
 end

@@ -45,6 +45,21 @@ RSpec.describe 'simpkv secret' do
     expect(simpkv!('secret', 'app1/pin', '--format', 'ssha')).not_to eq(form)
   end
 
+  it 'says that a certificate is revoked if no other one can be made, and revokes one by its number' do
+    simpkv!(*%w[secret ca --kind x509 --ca --subject CN=Site])
+    simpkv!(*%w[secret web1 --kind x509 --subject CN=web1 --issuer ca])
+    serial = simpkv!(*%w[secret web1 --part serial])
+    simpkv!(*%w[secret rotate ca --days 100])
+    expect(simpkv('secret', 'revoke', 'web1')).to have_attributes(code: 65, err: /the CA 'ca' was replaced since/)
+    expect(simpkv!('secret', 'revoke', 'ca', '--serial', serial))
+      .to eq("the certificate #{serial} of the CA 'ca' is revoked\n")
+    simpkv!(*%w[secret rotate web1 --days 90])
+    simpkv!(*%w[secret rotate ca --days 80])
+    simpkv!(*%w[secret rotate web1 --days 70])
+    expect(simpkv('secret', 'rotate', 'web1', '--days', '90'))
+      .to have_attributes(code: 64, err: /'web1': option 'days'/)
+  end
+
   it 'does not replace what something else has stored' do
     simpkv!('put', 'app1/db', 'by hand')
     expect(simpkv('secret', 'rotate', 'app1/db')).to have_attributes(code: 65, err: /simpkv put stores one/)

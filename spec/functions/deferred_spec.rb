@@ -60,8 +60,10 @@ RSpec.describe 'Deferred', :thorough, needs: :mri do
 
   it 'returns a secret with one call, which is a Sensitive' do
     given = options.to_json.gsub(':', ' => ')
-    manifest = "file { '#{world.dir}/target': content => Deferred('simpkv::secret', ['app1/db', #{given}]) }"
-    outputs = Array.new(2) do
+    deferred = "Sensitive(Deferred('simpkv::secret', ['app1/db', #{given}]))"
+    manifest = "file { '#{world.dir}/target': content => #{deferred} }"
+    outputs = %w[before after].map do |content|
+      File.write(File.join(world.dir, 'target'), content)
       ruby(PuppetCommand::SCRIPT, 'apply', '--color=false', *settings, '--modulepath', File.join(world.dir, 'modules'),
            '--show_diff', '--debug', '--execute', manifest)
     end

@@ -39,10 +39,16 @@ RSpec.describe 'The placeholder of simpkv::secret' do
   it 'is not put by a function' do
     manifest = "$made = simpkv::secret('app1/db', #{skipping})\n"
     ["simpkv::put('app1/copy', $made)", "simpkv::put('app1/copy', { 'a' => [\"x${made.unwrap}\"] })",
-     "simpkv::get_or_create('app1/copy', $made)"].each do |call|
-      expect { compile("#{manifest}#{call}") }.to raise_error(Puppet::Error, /holds the placeholder of a secret/)
+     "simpkv::get_or_create('app1/copy', $made)", "simpkv::put('app1/copy', upcase($made.unwrap))"].each do |call|
+      expect { compile("#{manifest}#{call}") }.to raise_error(Puppet::Error, /hold the placeholder of a secret/)
     end
     expect(stored).to be_empty
+  end
+
+  it 'stands for no earlier secret' do
+    compile("$made = simpkv::secret('app1/db')", noop: false)
+    expect { compile("simpkv::secret('app1/db', { 'version' => -1 } + #{skipping})") }
+      .to raise_error(Puppet::Error, /has no version -1/)
   end
 
   it 'does not fail a put that is skipped as well' do

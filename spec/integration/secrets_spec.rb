@@ -37,8 +37,8 @@ RSpec.describe 'A secret in a directory', :once do
     secret
     document = store.get('environments/production/app1/db')
     request = Simpkv::Secrets::Request.new('format' => 'yescrypt', 'cost' => 1)
-    documents = Array.new(2) { Simpkv::Secrets::Entry.new(document).with_form(request) }
+    documents = Array.new(2) { Simpkv::Secrets::Entry.new(document).completed(request) }
     expect(documents.uniq.length).to eq(1)
-    expect(secret('format' => 'yescrypt', 'cost' => 1)).to eq(Simpkv::Secrets::Entry.new(documents[0]).take(request))
+    expect(secret('format' => 'yescrypt', 'cost' => 1)).to eq(Simpkv::Secrets::Entry.new(documents[0]).text_for(request))
   end
 end

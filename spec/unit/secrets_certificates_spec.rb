@@ -13,8 +13,11 @@ RSpec.describe 'Certificates of Simpkv::Secrets', :once do
   let(:store) { Simpkv::Store.open('file', 'root_path' => @folder) }
   let(:known) { {} }
   let(:secrets) do
-    Simpkv::Secrets.new(store, Simpkv::VersionedStore.new(store), known: known) { |key| "globals/#{key}" }
+    Simpkv::Secrets.new(store, Simpkv::VersionedStore.new(store), known: known, warn: warnings.method(:push)) do |key|
+      ["environments/production/#{key}", "globals/#{key}"]
+    end
   end
+  let(:warnings) { [] }
 
   before { fetch('ca', 'kind' => 'x509', 'ca' => true, 'subject' => { 'CN' => 'Site' }) }
   after { store.close }
@@ -62,11 +65,52 @@ RSpec.describe 'Certificates of Simpkv::Secrets', :once do
     in_days(3600) { expect(fetch('ca', 'part' => 'certificate')).to eq(authority) }
   end
 
-  it 'stay as long as they are valid while nothing can be stored, and are an error afterwards' do
-    made = certificate('web1')
-    allow(store).to receive(:put).and_raise(Simpkv::UnavailableError, 'the disk is gone')
-    in_days(80) { expect(certificate('web1').serial).to eq(made.serial) }
-    in_days(91) { expect { certificate('web1') }.to raise_error(Simpkv::UnavailableError) }
+  [Simpkv::UnavailableError, Simpkv::DeniedError].each do |error|
+    it "stay as long as they are valid while nothing can be stored, and are an error afterwards (#{error})" do
+      made = certificate('web1')
+      allow(store).to receive(:put).and_raise(error, 'the disk is gone')
+      in_days(80) { expect(certificate('web1').serial).to eq(made.serial) }
+      expect(warnings).to eq(['it ends soon, and could not be renewed: the disk is gone'])
+      in_days(91) { expect { certificate('web1') }.to raise_error(error) }
+    end
+  end
+
+  it 'stay, too, if their CA ends before another one would; the next one has the options of the caller' do
+    fetch('short', 'kind' => 'x509', 'ca' => true, 'subject' => { 'CN' => 'Short' }, 'days' => 91)
+    fetch('other', 'kind' => 'x509', 'ca' => true, 'subject' => { 'CN' => 'Other' })
+    web = leaf.merge('issuer' => 'short')
+    made = fetch('web1', web.merge('part' => 'serial'))
+    stored = JSON.parse(store.get('globals/web1'))
+    about = stored['metadata']['simpkv::secret']['__pvalue']
+    about['parts'] = about['parts'].merge('not_before' => '2020-01-01T00:00:00Z', 'not_after' => '2099-01-01T00:00:00Z')
+    about['made']['days'] = 92
+    store.put('globals/web1', JSON.generate(stored))
+    known.clear
+    in_days(26_000) { expect(fetch('web1', web.merge('days' => 92, 'part' => 'serial'))).to eq(made) }
+    expect(warnings).to match([/could not be renewed: option 'days'/])
+    in_days(26_000) { expect(fetch('web1', leaf.merge('issuer' => 'other', 'part' => 'serial'))).not_to eq(made) }
+  end
+
+  it 'are signed by a CA of their own environment, or else by a global one' do
+    secrets.fetch('environments/production/own', Simpkv::Secrets::Request.new(leaf))
+    own = { 'kind' => 'x509', 'ca' => true, 'subject' => { 'CN' => 'Production' } }
+    secrets.fetch('environments/production/ca', Simpkv::Secrets::Request.new(own))
+    issuers = %w[own other].map do |name|
+      request = Simpkv::Secrets::Request.new(leaf.merge('part' => 'certificate'))
+      OpenSSL::X509::Certificate.new(secrets.fetch("environments/production/#{name}", request)).issuer.to_s
+    end
+    expect(issuers).to eq(%w[/CN=Site /CN=Production])
+  end
+
+  it 'can be revoked by their number when they were replaced, and not by a CA that was replaced' do
+    former = certificate('web1').serial
+    secrets.rotate('globals/web1')
+    secrets.revoke_number('globals/ca', former.to_s(16))
+    expect(list.revoked.map(&:serial)).to eq([former])
+    expect { secrets.revoke_number('globals/ca', 'xyz') }.to raise_error(Simpkv::ConfigError)
+    expect { secrets.revoke_number('globals/web1', '1') }.to raise_error(Simpkv::InvalidError, /no CA/)
+    secrets.rotate('globals/ca')
+    expect { secrets.revoke('globals/web1') }.to raise_error(Simpkv::InvalidError, /was replaced since/)
   end
 
   it 'have the parts of one moment for one caller' do
@@ -98,7 +142,7 @@ RSpec.describe 'Certificates of Simpkv::Secrets', :once do
   it 'are refused with an issuer that is none, and revoked only by a CA of the store' do
     fetch('db', {})
     expect { fetch('web2', leaf.merge('issuer' => 'db')) }.to raise_error(Simpkv::ConfigError, /'issuer': 'db' is no/)
-    expect { fetch('web2', leaf.merge('issuer' => 'none')) }.to raise_error(Simpkv::NotFoundError)
+    expect { fetch('web2', leaf.merge('issuer' => 'none')) }.to raise_error(Simpkv::ConfigError, /'issuer': there is/)
     expect { secrets.revoke('globals/ca') }.to raise_error(Simpkv::InvalidError, /no CA of this store/)
     expect(store.kind('globals/web2')).to be_nil
   end

@@ -16,7 +16,7 @@ RSpec.describe Simpkv::Secrets do
   end
 
   def secrets(below = store, **options)
-    described_class.new(below, Simpkv::VersionedStore.new(below, **options)) { |key| "globals/#{key}" }
+    described_class.new(below, Simpkv::VersionedStore.new(below, **options)) { |key| ["globals/#{key}"] }
   end
 
   def request(options = {})
@@ -86,6 +86,50 @@ RSpec.describe Simpkv::Secrets do
     store.put(path, Simpkv::RichData.sensitive('another', kept, typed: true))
     expect(fetch({ 'format' => 'ssha' }, make: false)).to be_nil
     expect(fetch({ 'format' => 'ssha' })).not_to eq(form)
+  end
+
+  it 'are replaced with the same lifetime and number of earlier values, unless the caller says otherwise' do
+    secrets(store, history: 2, expires_after: 3600).fetch(path, request)
+    first = Simpkv::Codec.members(store.get(path))
+    secrets(store, history: 2).rotate(path)
+    2.times { secrets.rotate(path) }
+    kept = Simpkv::Codec.members(store.get(path))
+    lasts = ->(members) { members.values_at('stored_at', 'expires').map { |text| Simpkv::Versions.utc(text) }.reduce(:-) }
+    expect([lasts.call(kept), kept['history'].length]).to eq([lasts.call(first), 1])
+    secrets(store, history: 0, expires_after: 60).rotate(path)
+    expect(Simpkv::Codec.members(store.get(path))).not_to include('history')
+    expect(lasts.call(Simpkv::Codec.members(store.get(path)))).to eq(-60)
+  end
+
+  it 'are replaced with other options on request' do
+    fetch({ 'length' => 30 })
+    secrets.rotate(path, 'alphabet' => 'digits')
+    expect(fetch).to match(/\A\d{30}\z/)
+  end
+
+  it 'are not made for a part that they would not have' do
+    { { 'part' => 'certificate' } => /'part' does not say what to make/,
+      { 'part' => 'certificate', 'kind' => 'password' } => /no part 'certificate'/ }.each do |options, why|
+      expect { fetch(options) }.to raise_error(Simpkv::InvalidError, why)
+      expect(store.kind(path)).to be_nil
+    end
+  end
+
+  [{ 'forms' => 'x' }, { 'forms' => { 'ssha' => 5 } }, { 'parts' => [] }, { 'kind' => 5 },
+   { 'made' => 'x' }].each do |wrong|
+    it "take no notice of metadata of that name with #{wrong}" do
+      about = { 'of' => described_class::Entry.digest('a secret') }.merge(wrong)
+      store.put(path, Simpkv::Codec.encode('a secret', 'simpkv::secret' => about))
+      expect(fetch).to eq('a secret')
+      expect(fetch({ 'format' => 'ssha' })).to start_with('{SSHA}')
+    end
+  end
+
+  it 'refuse an empty text, and options with a NUL' do
+    store.put(path, Simpkv::Codec.encode(''))
+    expect { fetch }.to raise_error(Simpkv::InvalidError, /not empty/)
+    expect { request('kind' => 'x509', 'subject' => { 'CN' => "a\0b" }) }.to raise_error(Simpkv::ConfigError, /NUL/)
+    expect { request('format' => 'yescrypt', 'cost' => '5') }.to raise_error(Simpkv::ConfigError, /'cost': expected an/)
   end
 
   # Both lists say the same.

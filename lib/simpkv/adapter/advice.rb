@@ -22,7 +22,7 @@ module Simpkv
         get: 'simpkv::list reads the keys in it', delete: 'simpkv::deletetree deletes it'
       ).freeze
       MISSING = Hash.new("To get an empty result instead of this error, set 'missing' to 'empty'").merge!(
-        get: "To get a value of your choice instead of this error, set 'default'"
+        get: "To get a value of your choice instead of this error, set 'default'", secret: nil
       ).freeze
       private_constant :SECONDS, :CALLS, :NAMES, :IS_FOLDER, :MISSING
 
@@ -50,7 +50,7 @@ module Simpkv
       def on(error, operation, key, options)
         return self.class.of_kind(error, operation) unless error.is_a?(NotFoundError) && error.key
 
-        ['', *meant(key, options, yield), MISSING[operation]].join('. ')
+        ['', *meant(key, options, yield), *MISSING[operation]].join('. ')
       end
 
       private

@@ -21,7 +21,7 @@ module Simpkv
         [:list, 'list', 'keydir', false, :collection, nil],
         [:put, 'put', 'key', true, :as_is, false],
         [:put_many, 'put_many', 'keys', true, :collection, nil],
-        [:secret, 'secret', 'key', true, :secret_value, nil],
+        [:secret, 'secret', 'key', true, :secret, nil],
         [:tree, 'tree', 'keydir', false, :collection, nil]
       ].to_h { |row| [row.first, Operation.new(*row).freeze] }
        .merge(value: Operation.new(:get, 'value', 'key', false, :value, nil).freeze).freeze
@@ -94,6 +94,11 @@ module Simpkv
         raise configuration_error(TABLE[:secret], key, e)
       end
 
+      # @return [Boolean] whether simpkv::secret has returned a placeholder to a catalog that somebody may apply
+      def placeholder?
+        @dry_run.placeholder && !made_up?
+      end
+
       # Makes a form of a secret, for a lookup of Hiera.
       #
       # @param format [String]
@@ -114,7 +119,7 @@ module Simpkv
         return false unless known&.direct
 
         data = known.direct.get(key)
-        data ? entry(data, known.merged) : false
+        data ? Results.entry(data, known.merged) : false
       rescue ConfigError => e
         raise configuration_error(TABLE[name], key, e)
       rescue Error => e
@@ -147,10 +152,15 @@ module Simpkv
       # @return [Object] the result of the function
       def presented(operation, key, result, merged, options)
         return fail_softly(operation, key, result, merged) if result.is_a?(Error)
-        return presented_default(operation, options['default'], merged) if result == false && operation.name == :get
+        return default(operation, options['default'], merged) if result == false && operation.name == :get
 
         remember_direct(merged) if operation.name == :get
-        __send__(operation.presented, result, merged)
+        Results.public_send(operation.presented, result, merged)
+      end
+
+      # The result for a missing key. No option makes a Sensitive of undef.
+      def default(operation, value, merged)
+        Results.public_send(operation.presented, { value: value, metadata: {} }, value.nil? ? {} : merged)
       end
 
       # Remembers how later calls with these options can get keys directly.
@@ -232,10 +242,11 @@ module Simpkv
       # @return [Boolean] whether a write is not done
       # @raise [UnencodableError] it is done, and would store a placeholder
       def dry?(operation, scope, key, arguments, merged)
-        return true if (operation.name == :secret && made_up?) || skipped?(operation, scope, key, merged)
+        secret = operation.name == :secret
+        return true if (secret && made_up?) || skipped?(operation, scope, key, merged)
 
-        @performers.default.forget unless operation.name == :secret
-        Placeholder.refuse([key, *arguments])
+        @performers.default.forget unless secret
+        Placeholder.refuse(placeholder? ? Placeholder::MARK : [key, *arguments])
         false
       end
 
@@ -286,44 +297,6 @@ module Simpkv
         keys = key.is_a?(String) ? [key] : key.first(3).map { |each, _| each }
         more = " and #{key.length - 3} more" if keys.length > 1 && key.length > 3
         "simpkv::#{operation.function} with #{operation.named}='#{keys.join("', '")}'#{more}"
-      end
-
-      def as_is(result, _merged)
-        result
-      end
-
-      def secret_value(text, _merged)
-        sensitive(RichData.binary?(text) ? RichData::Converter.bytes_as_binary(text) : text)
-      end
-
-      # A name without its value is an empty Hash.
-      def entry(data, merged)
-        return data if !data || data.empty?
-
-        value = data[:value]
-        value = sensitive(value) if merged['sensitive'] && Config.flag(merged, 'sensitive')
-        data[:metadata].empty? ? { 'value' => value } : { 'value' => value, 'metadata' => data[:metadata] }
-      end
-
-      # The result of simpkv::value.
-      def value(data, merged)
-        entry(data, merged)['value']
-      end
-
-      def collection(data, merged)
-        result = data.transform_keys(&:to_s)
-        result['keys'] = data[:keys].transform_values { |each| entry(each, merged) } if data.key?(:keys)
-        result
-      end
-
-      # The result for a missing key. No option makes a Sensitive of undef.
-      def presented_default(operation, value, merged)
-        __send__(operation.presented, { value: value, metadata: {} }, value.nil? ? {} : merged)
-      end
-
-      def sensitive(value)
-        type = Puppet::Pops::Types::PSensitiveType::Sensitive
-        value.is_a?(type) ? value : type.new(value)
       end
     end
   end

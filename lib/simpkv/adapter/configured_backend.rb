@@ -50,7 +50,10 @@ module Simpkv
       # @return [Secrets]
       # @raise [ConfigError] an option is of the wrong type
       def secrets(deadline: nil, known: {})
-        Secrets.new(@store, versioned, deadline: deadline, known: known) { |key| path_of_key(key) }
+        warning = ->(why) { Puppet.warning("simpkv #{title}: a certificate: #{why}") }
+        Secrets.new(@store, versioned, deadline: deadline, known: known, warn: warning) do |key|
+          [path_of_key(key), Native.key_join('globals', key)].uniq
+        end
       end
 
       # @return [Integer] the version to read

@@ -5,8 +5,12 @@ module Simpkv
     # The writing operations of {Operations}, for a dry run: each checks its arguments and returns the result of the
     # write, but does not call the store.
     class DryRun
+      # @return [Boolean] whether it has made a placeholder
+      attr_reader :placeholder
+
       def initialize(documents)
         @documents = documents
+        @placeholder = false
       end
 
       def put(backend, key, value, metadata)
@@ -21,7 +25,11 @@ module Simpkv
 
       # @return [String] the secret or the form that is there; else a placeholder
       def secret(backend, key, request)
-        backend.secrets.fetch(backend.path_of_key(key), request, make: false) || Placeholder.text(key)
+        secrets = backend.secrets
+        path = backend.path_of_key(key)
+        return secrets.earlier(path, request, backend.version) unless backend.version.zero?
+
+        secrets.fetch(path, request, make: false) || placeholder_of(key)
       end
 
       # As {#secret}: Hiera has found the secret.
@@ -48,6 +56,11 @@ module Simpkv
       end
 
       private
+
+      def placeholder_of(key)
+        @placeholder = true
+        Placeholder.text(key)
+      end
 
       # @return [String] the document that the write would store under a missing key
       def document(backend, value, metadata)

@@ -132,12 +132,19 @@ module Simpkv
       # @return [Array(Object), nil] the form of a secret, for a name with one of the endings; nil without that secret
       def form_at(segments)
         *above, name = segments
-        ending, format = @level['formats']&.find { |each, _| name.end_with?("_#{each}") }
-        secret = name.delete_suffix("_#{ending}")
-        return unless ending && folders?(above) && names(listing(above)).include?(secret)
+        return unless @level['formats'] && folders?(above)
 
-        form = @adapter.calls.form(path([*above, secret]), format, @options)
+        secrets = names(listing(above))
+        ending, format = @level['formats'].find { |each, _| secrets.any? { |secret| name == "#{secret}_#{each}" } }
+        ending && form([*above, name.delete_suffix("_#{ending}")], format)
+      end
+
+      # @return [Array(Object), nil] nil for another value than a secret
+      def form(segments, format)
+        form = @adapter.calls.form(path(segments), format, @options)
         form && [present(form, true)]
+      rescue InvalidError
+        nil
       end
 
       def value_of_folder(segments)

@@ -32,8 +32,9 @@ module Simpkv
       def refuse(data)
         return unless in?(data)
 
-        raise UnencodableError, 'it holds the placeholder of a secret that was not made, because a run in noop mode ' \
-                                'stores nothing: run the node without noop once, or make the secret with simpkv secret'
+        raise UnencodableError, 'it may hold the placeholder of a secret that was not made, because this run in noop ' \
+                                "mode stores nothing: set 'noop_writes' to skip for all calls, or make the secret " \
+                                'first, with simpkv secret or a run without noop'
       end
     end
   end

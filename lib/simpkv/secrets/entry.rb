@@ -78,7 +78,7 @@ module Simpkv
         # @raise [ConfigError]
         def checked
           yield
-        rescue InvalidError => e
+        rescue InvalidError, UnencodableError => e
           raise ConfigError, e.message, cause: nil
         end
       end
@@ -97,12 +97,17 @@ module Simpkv
         decoded = RichData.read(document)
         @value = text_of(decoded[:value])
         about = decoded[:metadata][NAME]
-        @about = about.is_a?(Hash) && about['of'] == Entry.digest(@value) ? about : {}
+        @about = own?(about) ? about : {}
       end
 
       # @return [String, nil] nil if something else has stored the secret
       def kind
         @about['kind']
+      end
+
+      # @return [String, nil] the time at which it was made; nil for a secret of other origin
+      def made_at
+        @about['made_at']
       end
 
       # @return [Hash{String => Object}] the options with which it was made: see {Request#of_making}
@@ -117,23 +122,41 @@ module Simpkv
         @about['parts'] || {}
       end
 
+      # @return [Hash{String => String}] by format
+      def forms
+        @about['forms'] || {}
+      end
+
+      # @return [Hash{Symbol => Numeric, nil}] how long the secret lasts, and how many earlier values its key has, for
+      #   {VersionedStore#or_else}
+      def kept
+        stored_at, expires = Codec.members(@document).values_at('stored_at', 'expires')
+        lasts = Versions.utc(expires) - Versions.utc(stored_at) if stored_at && expires
+        count = Versions.count(@document)
+        { expires_after: lasts, history: (count if count.positive?) }
+      end
+
       # @param request [Request]
-      # @return [String, nil] what the request names; nil for a form that nobody has made
+      # @return [String, nil] what the request names; nil for a form or a revocation list that nobody has made
       # @raise [InvalidError] the secret has another kind, or no such part
       # @raise [ConfigError] an option of a format without a salt is wrong
-      def take(request)
+      def text_for(request)
         check_kind(request)
+        return parts[Request::LIST] if request.list? && authority?
         return part(request.part) unless request.form
 
         forms[request.form] || (form(request) if request.saltless?)
       end
 
-      # Makes a form of the secret. Its salt comes from the seed of the document, if that has one.
+      # Makes a form of the secret, whose salt comes from the seed of the document, if that has one; or the revocation
+      # list.
       #
       # @param request [Request]
       # @return [String] the document that has it
       # @raise [ConfigError] the format is unknown, or cannot hold this secret; an option is wrong
-      def with_form(request)
+      def completed(request)
+        return relisted if request.list?
+
         seed = @about['seed'] || Entry.seed
         form = form(request, 'seed' => seed)
         with('seed' => seed, 'of' => Entry.digest(@value), 'forms' => forms.merge(request.form => form))
@@ -152,7 +175,7 @@ module Simpkv
 
       # @param request [Request]
       # @return [Boolean] whether the certificate, or the revocation list, is not valid any more
-      def over?(request)
+      def ended?(request)
         request.list? ? listed_before?(LIST_DAYS) : Versions.now >= Versions.utc(parts.fetch('not_after'))
       end
 
@@ -162,9 +185,17 @@ module Simpkv
         certificate && { 'certificate' => certificate + parts['chain'].to_s, 'private' => @value }
       end
 
+      # @param entry [Entry] of a certificate
+      # @return [Boolean] whether this CA, as it is now, has signed it
+      def signed?(entry)
+        entry.parts['chain'].to_s.delete("\r\n").start_with?(parts['certificate'].to_s.delete("\r\n"))
+      end
+
       # @param serial [String] of a certificate that it has signed
       # @return [String, nil] the document whose revocation list has it; nil if that of this one has
       def revoking(serial)
+        raise InvalidError, 'it is no CA' unless authority?
+
         revoked = @about['revoked'].to_a
         return if revoked.any? { |each| each['serial'] == serial }
 
@@ -178,26 +209,31 @@ module Simpkv
 
       private
 
-      # @return [Hash{String => String}]
-      def forms
-        @about['forms'] || {}
-      end
-
       def authority?
         (@about['ca'] || @about.dig('made', 'ca')) == true
+      end
+
+      # @return [Boolean] whether this object of metadata is one of {Entry}, and belongs to the value
+      def own?(about)
+        return false unless about.is_a?(Hash) && about['of'] == Entry.digest(@value)
+
+        texts = about.values_at('kind', 'seed', 'made_at').compact
+        hashes = about.values_at('parts', 'forms').compact
+        hashes.all?(Hash) && (texts + hashes.flat_map(&:values)).all?(String) &&
+          [Hash, NilClass].include?(about['made'].class)
       end
 
       # A Hash with a password is what simplib::passgen stores.
       def text_of(value)
         value = value['password'] if value.is_a?(Hash)
-        return value if value.is_a?(String)
+        return value if value.is_a?(String) && !value.empty?
 
-        raise InvalidError, 'its value is no secret: simpkv::secret reads texts and bytes, and simpkv::get other values'
+        raise InvalidError, 'its value is no secret: simpkv::secret reads texts and bytes that are not empty, and ' \
+                            'simpkv::get other values'
       end
 
       def form(request, more = {})
-        asked = Native.generate(request.of_form.merge(more))
-        Entry.checked { Native.secret_form(@value, asked) }.first
+        Entry.checked { Native.secret_form(@value, Native.generate(request.of_form.merge(more))) }.first
       end
 
       def part(name)

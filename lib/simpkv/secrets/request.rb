@@ -41,8 +41,9 @@ module Simpkv
       # @param options [Hash{String => Object}] those of {NAMES}; undef counts as absent
       # @raise [ConfigError] as {split}
       def initialize(options)
-        @options = options.compact
-        %w[kind format part].each { |name| check_text(name) }
+        @options = options.compact.transform_values { |value| value.is_a?(Hash) ? value.compact : value }
+        %w[kind format part issuer].each { |name| check_text(name) }
+        refuse_nul(@options)
         @kind = @options['kind']
         @format = @options['format'] unless @options['format'] == PLAIN
         @part = @options['part'] unless WHOLE.include?(@options['part'])
@@ -52,7 +53,7 @@ module Simpkv
       # @return [String, nil] the name of the form in a document, with the cost if the caller chooses it; nil for the
       #   secret itself or a part of it
       def form
-        @format && [@format, *@options['cost']].join(':')
+        @format && [@format, @options['cost']].compact.join(':')
       end
 
       # @return [Boolean] whether the caller wants the revocation list of a CA
@@ -72,7 +73,12 @@ module Simpkv
 
       # @return [Hash{String => Object}] the request for {Native.secret_make}
       def of_making
-        { 'kind' => 'password' }.merge(@options.slice(*MAKING))
+        { 'kind' => 'password' }.merge(making)
+      end
+
+      # @return [Hash{String => Object}] what the caller says of the secret to make
+      def making
+        @options.slice(*MAKING)
       end
 
       private
@@ -81,16 +87,25 @@ module Simpkv
         value = @options[name]
         return if value.nil? || (value.is_a?(String) && !value.empty?)
 
-        raise ConfigError, "option '#{name}': expected a text, not #{value.class.name}"
+        raise ConfigError, "option '#{name}': expected a text that is not empty"
+      end
+
+      # In C, a NUL would end the text.
+      def refuse_nul(value)
+        case value
+        when Hash, Array then value.each { |each| refuse_nul(each) }
+        when String then raise ConfigError, 'an option of the secret has a NUL character' if value.b.include?("\0")
+        end
       end
 
       def check_fit
         if @format && @part
           raise ConfigError, "options 'format' and 'part' exclude each other: a format is one of the secret itself"
         end
-        return unless @options.key?('cost') && @format.nil?
+        return unless @options.key?('cost')
+        raise ConfigError, "option 'cost' is for a 'format' such as yescrypt" unless @format
 
-        raise ConfigError, "option 'cost' is for a 'format' such as yescrypt"
+        raise ConfigError, "option 'cost': expected an integer" unless @options['cost'].is_a?(Integer)
       end
     end
   end

@@ -23,6 +23,11 @@ module Simpkv
       @history.nil? && @expires_after.nil?
     end
 
+    # @return [VersionedStore] one that has these in place of those that this one leaves open
+    def or_else(history:, expires_after:)
+      VersionedStore.new(@below, history: @history || history, expires_after: @expires_after || expires_after)
+    end
+
     # @param document [String] as for {#put}
     # @return [String] the document that a put stores under a missing key
     # @raise [InvalidError, UnencodableError, MalformedError] as {Versions.successor}

@@ -24,9 +24,8 @@ RSpec.describe "What the module's code uses of the gem" do
                          Simpkv::Adapter::EnvironmentCode.evaluate Simpkv::Adapter::EnvironmentCode.kept
                          Simpkv::Adapter::PluginMethods Simpkv::ConfigError Simpkv::Error Simpkv::Gems.demand
                          Simpkv::Gems.find Simpkv::Gems::MissingError Simpkv::InvalidError
-                         Simpkv::Native.key_check Simpkv::OLDEST_API Simpkv::Placeholder.in?
-                         Simpkv::Resources::Catalog Simpkv::Resources::Catalog.new Simpkv::Resources::Key
-                         Simpkv::SiteCheck.check Simpkv::Store Simpkv::TooLargeError Simpkv::UnitTest.kit Simpkv::VERSION
+                         Simpkv::Native.key_check Simpkv::OLDEST_API Simpkv::Resources::Catalog Simpkv::Resources::Catalog.new
+                         Simpkv::Resources::Key Simpkv::SiteCheck.check Simpkv::Store Simpkv::TooLargeError Simpkv::VERSION
                          Simpkv::Validation.check access/declarations resources/access_catalog termini/estate_query
                          termini/node_query
                        ])

@@ -38,10 +38,10 @@ module Simpkv
           def facts(document)
             return if Value.expired?(document)
 
-            about = RichData.read(document)[:metadata][Secrets::Entry::NAME]
-            return unless about.is_a?(Hash)
-
-            { 'kind' => about['kind'], 'made_at' => about['made_at'], 'forms' => about['forms'].to_h.keys.sort }
+            entry = Secrets::Entry.new(document)
+            { 'kind' => entry.kind, 'made_at' => entry.made_at, 'forms' => entry.forms.keys.sort } if entry.kind
+          rescue InvalidError
+            nil # Its value is no secret.
           rescue MalformedError => e
             e.message
           end
