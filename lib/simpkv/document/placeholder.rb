@@ -16,17 +16,7 @@ module Simpkv
         "#{MARK}#{key}"
       end
 
-      # @param data [Object] texts, and Arrays, Hashes and Sensitives of them
-      # @return [Boolean] whether one of the texts has a placeholder
-      def in?(data)
-        case data
-        when String then data.encoding.ascii_compatible? && data.include?(MARK)
-        when Array, Hash then data.any? { |each| in?(each) }
-        else data.respond_to?(:unwrap) && in?(data.unwrap)
-        end
-      end
-
-      # @param data [Object] what is to be stored
+      # @param data [Object] what is to be stored: texts, and Arrays, Hashes and Sensitives of them
       # @return [void]
       # @raise [UnencodableError] it has a placeholder
       def refuse(data)
@@ -35,6 +25,18 @@ module Simpkv
         raise UnencodableError, 'it may hold the placeholder of a secret that was not made, because this run in noop ' \
                                 "mode stores nothing: set 'noop_writes' to skip for all calls, or make the secret " \
                                 'first, with simpkv secret or a run without noop'
+      rescue SystemStackError
+        nil # No document can hold data that nest so deeply, either.
+      end
+
+      private
+
+      def in?(data)
+        case data
+        when String then data.encoding.ascii_compatible? && data.include?(MARK)
+        when Array, Hash then data.any? { |each| in?(each) }
+        else data.respond_to?(:unwrap) && in?(data.unwrap)
+        end
       end
     end
   end
