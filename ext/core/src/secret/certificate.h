@@ -7,6 +7,9 @@
 #include <jansson.h>
 #include <openssl/x509.h>
 
+/* Certificates and revocation lists begin an hour before, so that hosts whose clocks are slow accept them at once. */
+#define SKV_BACKDATED_SECONDS 3600
+
 /* Room for a time such as 2026-11-29T05:00:00Z. */
 #define SKV_TIME_MAX 32
 
