@@ -3,8 +3,10 @@
 
 /* One call: its arguments and its result. Lives on the stack of the method. */
 typedef struct secret_call {
-    VALUE secret, request;                                                 /* frozen Strings */
-    skv_status (*make)(const char *request, size_t len, skv_reply *reply); /* NULL: a form of the secret */
+    VALUE first, second; /* frozen Strings; the second one is nil for a call with one text */
+    skv_status (*with_one)(const char *first, size_t first_len, skv_reply *reply);
+    skv_status (*with_two)(const char *first, size_t first_len, const char *second, size_t second_len,
+                           skv_reply *reply);
     skv_reply *reply;
 } secret_call;
 
@@ -12,23 +14,23 @@ static void run_secret(void *data)
 {
     secret_call *call = data;
 
-    if (call->make)
-        call->make(SKV_RB_BYTES(call->request), call->reply);
+    if (call->with_one)
+        call->with_one(SKV_RB_BYTES(call->first), call->reply);
     else
-        skv_secret_form(SKV_RB_BYTES(call->secret), SKV_RB_BYTES(call->request), call->reply);
+        call->with_two(SKV_RB_BYTES(call->first), SKV_RB_BYTES(call->second), call->reply);
 }
 
 static void perform_secret(secret_call *call)
 {
     call->reply = skv_rb_reply_new();
     skv_rb_without_gvl(run_secret, call);
-    RB_GC_GUARD(call->secret);
-    RB_GC_GUARD(call->request);
+    RB_GC_GUARD(call->first);
+    RB_GC_GUARD(call->second);
 }
 
-static VALUE perform_request(VALUE request, skv_status (*make)(const char *, size_t, skv_reply *))
+static VALUE perform_request(VALUE request, skv_status (*with_one)(const char *, size_t, skv_reply *))
 {
-    secret_call call = {.secret = Qnil, .request = skv_rb_bytes(request), .make = make};
+    secret_call call = {.first = skv_rb_bytes(request), .second = Qnil, .with_one = with_one};
 
     perform_secret(&call);
     return skv_rb_take_data(call.reply);
@@ -44,14 +46,17 @@ static VALUE make_revocation_list(VALUE self, VALUE request)
     return perform_request(request, skv_secret_crl);
 }
 
-static VALUE read_certificate(VALUE self, VALUE pem)
+static VALUE read_certificate(VALUE self, VALUE pem, VALUE key)
 {
-    return perform_request(pem, skv_secret_certificate);
+    secret_call call = {.first = skv_rb_bytes(pem), .second = skv_rb_bytes(key), .with_two = skv_secret_certificate};
+
+    perform_secret(&call);
+    return skv_rb_take_data(call.reply);
 }
 
 static VALUE form_secret(VALUE self, VALUE secret, VALUE request)
 {
-    secret_call call = {.secret = skv_rb_bytes(secret), .request = skv_rb_bytes(request)};
+    secret_call call = {.first = skv_rb_bytes(secret), .second = skv_rb_bytes(request), .with_two = skv_secret_form};
     VALUE salted;
 
     perform_secret(&call);
@@ -63,6 +68,6 @@ void skv_rb_init_secret(VALUE native)
 {
     rb_define_singleton_method(native, "secret_make", make_secret, 1);
     rb_define_singleton_method(native, "secret_crl", make_revocation_list, 1);
-    rb_define_singleton_method(native, "secret_certificate", read_certificate, 1);
+    rb_define_singleton_method(native, "secret_certificate", read_certificate, 2);
     rb_define_singleton_method(native, "secret_form", form_secret, 2);
 }

@@ -51,14 +51,14 @@ RSpec.describe 'Simpkv::Native, of secrets' do
   it 'makes a CA and a list of what it revokes, and reads its certificate' do
     ca = make({ 'kind' => 'x509', 'ca' => true, 'subject' => { 'CN' => 'Exämple CA' } })
     certificate = ca.fetch('parts').fetch('certificate')
-    facts = JSON.parse(native.secret_certificate(certificate))
+    facts = JSON.parse(native.secret_certificate(certificate, ca.fetch('value')))
     expect(facts).to eq({ 'ca' => true, 'subject' => 'CN=Exämple CA' }
-      .merge(ca['parts'].slice('serial', 'not_before', 'not_after')))
+      .merge(ca['parts'].slice('serial', 'fingerprint', 'not_before', 'not_after')))
     list = native.secret_crl(JSON.generate('issuer' => { 'certificate' => certificate, 'private' => ca.fetch('value') },
                                            'number' => 1, 'revoked' => [{ 'serial' => '01', 'at' => 1 }]))
     expect(list).to start_with("-----BEGIN X509 CRL-----\n").and(end_with("\n-----END X509 CRL-----\n"))
     expect { native.secret_crl('{}') }.to raise_error(Simpkv::InvalidError, /option 'number': expected an integer/)
-    expect { native.secret_certificate('') }.to raise_error(Simpkv::InvalidError, 'expected a certificate in PEM')
+    expect { native.secret_certificate('', '') }.to raise_error(Simpkv::InvalidError, 'expected a certificate in PEM')
   end
 
   it 'raises InvalidError for a request, without a part of the secret' do
@@ -73,7 +73,8 @@ RSpec.describe 'Simpkv::Native, of secrets' do
   it 'raises TypeError for what is no String' do
     expect { native.secret_make(nil) }.to raise_error(TypeError)
     expect { native.secret_crl({}) }.to raise_error(TypeError)
-    expect { native.secret_certificate(nil) }.to raise_error(TypeError)
+    expect { native.secret_certificate(nil, '') }.to raise_error(TypeError)
+    expect { native.secret_certificate('', nil) }.to raise_error(TypeError)
     expect { native.secret_form(1, '{}') }.to raise_error(TypeError)
     expect { native.secret_form('x', { 'format' => 'plain' }) }.to raise_error(TypeError)
   end

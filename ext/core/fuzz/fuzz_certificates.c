@@ -1,4 +1,4 @@
-/* A request for a revocation list, with the certificate of an issuer; and a certificate. */
+/* A request for a revocation list, with the certificate of an issuer; and a certificate with its private key. */
 #include "simpkv_secret.h"
 
 #include <assert.h>
@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     skv_secret_crl((const char *)data, size, reply);
     check(reply);
-    skv_secret_certificate((const char *)data, size, reply);
+    skv_secret_certificate((const char *)data, size, (const char *)data, size, reply);
     check(reply);
     skv_reply_free(reply);
     return 0;

@@ -69,10 +69,13 @@ SKV_API skv_status skv_secret_form(const char *secret, size_t secret_len, const 
 SKV_API skv_status skv_secret_crl(const char *request, size_t request_len, skv_reply *reply);
 
 /*
- * Reads the first certificate of a text in PEM. The data are a JSON object: "serial" (hexadecimal), "subject" (RFC
- * 2253), "not_before", "not_after" (RFC 3339), "ca" (a boolean). SKV_OK, SKV_INVALID. Thread-safe.
+ * Reads the first certificate of a text in PEM, and checks that the private key, also in PEM and without a passphrase,
+ * belongs to it. The data are a JSON object: "serial" (hexadecimal), "subject" (RFC 2253), "fingerprint" (SHA-256),
+ * "not_before", "not_after" (RFC 3339), "ca" (a boolean). SKV_OK, SKV_INVALID, SKV_UNAVAILABLE (libcrypto refuses).
+ * Thread-safe.
  */
-SKV_API skv_status skv_secret_certificate(const char *pem, size_t pem_len, skv_reply *reply);
+SKV_API skv_status skv_secret_certificate(const char *pem, size_t pem_len, const char *key, size_t key_len,
+                                          skv_reply *reply);
 
 #ifdef __cplusplus
 }

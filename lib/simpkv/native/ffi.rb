@@ -128,8 +128,8 @@ module Simpkv
         Calls.reply(:data) { |r| Library.skv_secret_crl(*Calls.bytes(request), r) }
       end
 
-      def secret_certificate(pem)
-        Calls.reply(:data) { |r| Library.skv_secret_certificate(*Calls.bytes(pem), r) }
+      def secret_certificate(pem, key)
+        Calls.reply(:data) { |r| Library.skv_secret_certificate(*Calls.bytes(pem), *Calls.bytes(key), r) }
       end
 
       # @return [Array(String, Boolean)] the form, and whether it has a random salt

@@ -53,10 +53,11 @@ module Simpkv
         # @param certificate [String] in PEM
         # @param chain [String] those above it
         # @return [String] the document of a certificate of other origin
-        # @raise [ConfigError] it is no certificate; or a CA with another private key
+        # @raise [ConfigError] it is no certificate, or the private key is not that of the certificate
         def of_certificate(private_key, certificate, chain)
-          facts = Native.parse(checked { Native.secret_certificate(certificate) })
-          parts = facts.slice('serial', 'not_before', 'not_after').merge('certificate' => certificate, 'chain' => chain)
+          facts = Native.parse(checked { Native.secret_certificate(certificate, private_key) })
+          parts = facts.slice('serial', 'fingerprint', 'not_before', 'not_after')
+                       .merge('certificate' => certificate, 'chain' => chain)
           document = document(private_key, 'kind' => 'x509', 'ca' => facts['ca'], 'parts' => parts)
           facts['ca'] ? Entry.new(document).relisted : document
         end

@@ -80,7 +80,8 @@ void skv_x509_put_validity(const X509 *certificate, json_t **object)
     skv_json_put(object, "not_after", json_string(skv_x509_time(X509_get0_notAfter(certificate), time)));
 }
 
-int skv_no_passphrase(char *buffer, int size, int writes, void *context)
+/* libcrypto's default asks for a passphrase on the terminal. */
+static int no_passphrase(char *buffer, int size, int writes, void *context)
 {
     (void)buffer, (void)size, (void)writes, (void)context;
     return -1;
@@ -88,7 +89,16 @@ int skv_no_passphrase(char *buffer, int size, int writes, void *context)
 
 X509 *skv_x509_next(BIO *pem)
 {
-    return PEM_read_bio_X509(pem, NULL, skv_no_passphrase, NULL);
+    return PEM_read_bio_X509(pem, NULL, no_passphrase, NULL);
+}
+
+EVP_PKEY *skv_x509_private(const char *pem, size_t len)
+{
+    BIO *bio = BIO_new_mem_buf(pem, (int)len);
+    EVP_PKEY *pair = bio ? PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, NULL) : NULL;
+
+    BIO_free(bio);
+    return pair;
 }
 
 const EVP_MD *skv_x509_digest(const EVP_PKEY *pair)
@@ -117,6 +127,7 @@ static skv_status put_certificate_facts(X509 *certificate, skv_reply *reply)
         skv_fail(reply, SKV_INVALID, "the extensions of the certificate are malformed");
     skv_json_put(&facts, "serial", skv_x509_serial(X509_get0_serialNumber(certificate), reply));
     skv_json_put(&facts, "subject", text_of_name(X509_get_subject_name(certificate), reply));
+    skv_json_put(&facts, "fingerprint", skv_x509_fingerprint(certificate, reply));
     skv_x509_put_validity(certificate, &facts);
     skv_json_put(&facts, "ca", json_boolean(X509_check_ca(certificate) == 1));
     if (reply->status == SKV_OK)
@@ -125,7 +136,18 @@ static skv_status put_certificate_facts(X509 *certificate, skv_reply *reply)
     return reply->status;
 }
 
-skv_status skv_secret_certificate(const char *pem, size_t pem_len, skv_reply *reply)
+static void check_private(const X509 *certificate, const char *key, size_t len, skv_reply *reply)
+{
+    EVP_PKEY *pair = key && len <= PEM_MAX ? skv_x509_private(key, len) : NULL;
+
+    if (!pair)
+        skv_fail(reply, SKV_INVALID, "expected a private key in PEM, without a passphrase");
+    else if (X509_check_private_key(certificate, pair) != 1)
+        skv_fail(reply, SKV_INVALID, "the private key is not that of the certificate");
+    EVP_PKEY_free(pair);
+}
+
+skv_status skv_secret_certificate(const char *pem, size_t pem_len, const char *key, size_t key_len, skv_reply *reply)
 {
     BIO *bio;
     X509 *certificate;
@@ -138,9 +160,11 @@ skv_status skv_secret_certificate(const char *pem, size_t pem_len, skv_reply *re
     bio = BIO_new_mem_buf(pem, (int)pem_len);
     certificate = bio ? skv_x509_next(bio) : NULL;
     if (certificate)
-        put_certificate_facts(certificate, reply);
+        check_private(certificate, key, key_len, reply);
     else
         skv_fail(reply, SKV_INVALID, "expected a certificate in PEM");
+    if (reply->status == SKV_OK)
+        put_certificate_facts(certificate, reply);
     X509_free(certificate);
     BIO_free(bio);
     ERR_pop_to_mark();

@@ -7,6 +7,9 @@
 #include <jansson.h>
 #include <openssl/x509.h>
 
+/* Certificates and revocation lists begin an hour before, so that hosts whose clocks are slow accept them at once. */
+#define SKV_BACKDATED_SECONDS 3600
+
 /* Room for a time such as 2026-11-29T05:00:00Z. */
 #define SKV_TIME_MAX 32
 
@@ -25,10 +28,12 @@ void skv_x509_put_validity(const X509 *certificate, json_t **object);
 /* Makes a text of what was written to a BIO. Returns NULL as above, or if it is not UTF-8. */
 json_t *skv_x509_text(BIO *bio, bool written, skv_reply *reply);
 
-/* Reads the next certificate in PEM. Returns NULL if there is none. Never asks for a passphrase, as libcrypto does by
- * default. */
+/* Reads the next certificate in PEM. Returns NULL if there is none. */
 X509 *skv_x509_next(BIO *pem);
-int skv_no_passphrase(char *buffer, int size, int writes, void *context);
+
+/* Reads a private key in PEM. Returns NULL if there is none, or if it has a passphrase. Release with EVP_PKEY_free().
+ */
+EVP_PKEY *skv_x509_private(const char *pem, size_t len);
 
 /* Returns the digest that a key signs with: NULL for one that has a digest of its own, such as Ed25519. */
 const EVP_MD *skv_x509_digest(const EVP_PKEY *pair);

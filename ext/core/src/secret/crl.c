@@ -135,7 +135,7 @@ static void read_crl_issuer(skv_request *request, skv_issuer *issuer)
 static bool sign_crl(X509_CRL *crl, const skv_issuer *issuer, int64_t number, int days)
 {
     time_t now = time(NULL);
-    ASN1_TIME *from = ASN1_TIME_set(NULL, now), *to = ASN1_TIME_adj(NULL, now, days, 0);
+    ASN1_TIME *from = ASN1_TIME_adj(NULL, now, 0, -SKV_BACKDATED_SECONDS), *to = ASN1_TIME_adj(NULL, now, days, 0);
     bool is_signed = from && to && X509_CRL_set_version(crl, 1) == 1 &&
                      X509_CRL_set_issuer_name(crl, X509_get_subject_name(issuer->certificate)) == 1 &&
                      X509_CRL_set1_lastUpdate(crl, from) == 1 && X509_CRL_set1_nextUpdate(crl, to) == 1 &&

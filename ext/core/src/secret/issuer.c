@@ -40,14 +40,12 @@ static void read_issuer_certificate(skv_request *request, skv_issuer *issuer)
 static void read_issuer_key(skv_request *request, skv_issuer *issuer)
 {
     const char *text = skv_request_text(request, "private", "");
-    BIO *pem = BIO_new_mem_buf(text, (int)strlen(text));
 
-    issuer->pair = pem ? PEM_read_bio_PrivateKey(pem, NULL, skv_no_passphrase, NULL) : NULL;
+    issuer->pair = skv_x509_private(text, strlen(text));
     if (!issuer->pair)
         skv_request_refuse(request, "private", "a private key in PEM, without a passphrase");
     else if (request->reply->status == SKV_OK && X509_check_private_key(issuer->certificate, issuer->pair) != 1)
         skv_request_refuse(request, "private", "the private key of the certificate");
-    BIO_free(pem);
 }
 
 static void check_validity(const X509 *certificate, skv_reply *reply)

@@ -16,9 +16,6 @@
 
 #define SERIAL_BITS 159
 
-/* Hosts whose clocks are slow accept a new certificate at once. */
-#define BACKDATED_SECONDS 3600
-
 /* What a certificate is to have. */
 typedef struct skv_x509 {
     X509_NAME *subject;
@@ -73,7 +70,7 @@ static bool set_validity(X509 *certificate, int days)
 {
     time_t now = time(NULL);
 
-    return X509_time_adj_ex(X509_getm_notBefore(certificate), 0, -BACKDATED_SECONDS, &now) &&
+    return X509_time_adj_ex(X509_getm_notBefore(certificate), 0, -SKV_BACKDATED_SECONDS, &now) &&
            X509_time_adj_ex(X509_getm_notAfter(certificate), days, 0, &now);
 }
 

@@ -86,7 +86,7 @@ static void list_is_signed_and_numbered(void)
     CHECK(ASN1_INTEGER_get_int64(&integer, number) == 1 && integer == INT64_MAX);
     CHECK(ASN1_STRING_cmp(key->keyid, X509_get0_subject_key_id(ca)) == 0);
     CHECK(ASN1_TIME_diff(&days, &seconds, X509_CRL_get0_lastUpdate(crl), X509_CRL_get0_nextUpdate(crl)) == 1);
-    CHECK(days == 7 && seconds == 0);
+    CHECK(days == 7 && seconds == 3600);
     CHECK(sk_X509_REVOKED_num(X509_CRL_get_REVOKED(crl)) <= 0);
     AUTHORITY_KEYID_free(key);
     ASN1_INTEGER_free(number);
@@ -161,23 +161,29 @@ static void issuer_must_be_allowed_to_sign_lists(void)
     CHECK_HAS(skv_reply_message(result), "option 'issuer': expected a Hash with 'certificate' and 'private'");
 }
 
+static skv_status facts_of(const char *pem, const char *key)
+{
+    return skv_secret_certificate(pem, strlen(pem), key, strlen(key), result);
+}
+
 static void certificate_has_facts(void)
 {
     json_t *leaf = made("{'kind':'x509','subject':{'CN':'www.example.com','O':'\xc3\x9c'}}"), *facts;
     char both[8192];
 
     snprintf(both, sizeof both, "%s%s", part_of(leaf, "certificate"), issuer.certificate);
-    CHECK(skv_secret_certificate(both, strlen(both), result) == SKV_OK);
+    CHECK(facts_of(both, value_of(leaf)) == SKV_OK);
     facts = json_of(skv_reply_data(result));
-    CHECK(json_object_size(facts) == 5);
+    CHECK(json_object_size(facts) == 6);
     CHECK_STR(json_string_value(json_object_get(facts, "serial")), part_of(leaf, "serial"));
     CHECK_STR(json_string_value(json_object_get(facts, "subject")), "CN=www.example.com,O=\xc3\x9c");
+    CHECK_STR(json_string_value(json_object_get(facts, "fingerprint")), part_of(leaf, "fingerprint"));
     CHECK_STR(json_string_value(json_object_get(facts, "not_before")), part_of(leaf, "not_before"));
     CHECK_STR(json_string_value(json_object_get(facts, "not_after")), part_of(leaf, "not_after"));
     CHECK(json_is_false(json_object_get(facts, "ca")));
     json_decref(facts);
     json_decref(leaf);
-    CHECK(skv_secret_certificate(issuer.certificate, strlen(issuer.certificate), result) == SKV_OK);
+    CHECK(facts_of(issuer.certificate, issuer.private) == SKV_OK);
     CHECK_HAS(skv_reply_data(result), "\"serial\":\"01\",\"subject\":\"CN=Elder\"");
     CHECK_HAS(skv_reply_data(result), "\"ca\":true");
 }
@@ -189,12 +195,47 @@ static void other_texts_are_no_certificates(void)
 
     ERR_clear_error();
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        CHECK(skv_secret_certificate(texts[i], strlen(texts[i]), result) == SKV_INVALID);
+        CHECK(facts_of(texts[i], issuer.private) == SKV_INVALID);
         CHECK_STR(skv_reply_message(result), "expected a certificate in PEM");
     }
-    CHECK(skv_secret_certificate(issuer.private, strlen(issuer.private), result) == SKV_INVALID);
-    CHECK(skv_secret_certificate(NULL, 0, result) == SKV_INVALID);
+    CHECK(facts_of(issuer.private, issuer.private) == SKV_INVALID);
+    CHECK(skv_secret_certificate(NULL, 0, NULL, 0, result) == SKV_INVALID);
     CHECK(ERR_peek_error() == 0);
+}
+
+/* Returns the private key of the issuer with a passphrase, which the caller frees. */
+static char *with_passphrase(void)
+{
+    BIO *plain = BIO_new_mem_buf(issuer.private, -1), *encrypted = BIO_new(BIO_s_mem());
+    EVP_PKEY *pair = PEM_read_bio_PrivateKey(plain, NULL, NULL, NULL);
+    char *text = NULL;
+    long len;
+
+    CHECK(PEM_write_bio_PKCS8PrivateKey(encrypted, pair, EVP_aes_256_cbc(), "s3cret", 6, NULL, NULL) == 1);
+    len = BIO_get_mem_data(encrypted, &text);
+    text = strndup(text, (size_t)len);
+    EVP_PKEY_free(pair);
+    BIO_free(encrypted);
+    BIO_free(plain);
+    return text;
+}
+
+static void private_key_must_be_that_of_the_certificate(void)
+{
+    authority other = authority_with(EVP_PKEY_EC, -DAY, DAY, usual_extensions);
+    char *encrypted = with_passphrase();
+    const char *const keys[] = {"", "s3cret", issuer.certificate, encrypted};
+
+    ERR_clear_error();
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        CHECK(facts_of(issuer.certificate, keys[i]) == SKV_INVALID);
+        CHECK_STR(skv_reply_message(result), "expected a private key in PEM, without a passphrase");
+    }
+    CHECK(facts_of(issuer.certificate, other.private) == SKV_INVALID);
+    CHECK_STR(skv_reply_message(result), "the private key is not that of the certificate");
+    CHECK(skv_secret_certificate(issuer.certificate, strlen(issuer.certificate), NULL, 0, result) == SKV_INVALID);
+    CHECK(ERR_peek_error() == 0);
+    free(encrypted);
 }
 
 static char *chaos_request;
@@ -208,11 +249,16 @@ static void list_is_whole_or_memory_runs_out(void)
     skv_reply_free(reply);
 }
 
+static skv_status facts_of_issuer(const char *pem, size_t len, skv_reply *reply)
+{
+    return skv_secret_certificate(pem, len, issuer.private, strlen(issuer.private), reply);
+}
+
 static void facts_are_whole_or_memory_runs_out(void)
 {
     skv_reply *reply;
 
-    if (succeeds_in_chaos(skv_secret_certificate, issuer.certificate, &reply))
+    if (succeeds_in_chaos(facts_of_issuer, issuer.certificate, &reply))
         CHECK_HAS(skv_reply_data(reply), "\"ca\":true}");
     skv_reply_free(reply);
 }
@@ -228,6 +274,7 @@ int main(void)
     issuer_must_be_allowed_to_sign_lists();
     certificate_has_facts();
     other_texts_are_no_certificates();
+    private_key_must_be_that_of_the_certificate();
     chaos_request = request_by(&issuer, "{'number':1,'revoked':[{'serial':'01','at':1}]}");
     chaos(list_is_whole_or_memory_runs_out);
     chaos(facts_are_whole_or_memory_runs_out);
