@@ -47,6 +47,43 @@ RSpec.describe 'simpkv import-trocla' do
     expect(JSON.parse(simpkv!('get', 'user1', '-o', 'json'))).to include('expires' => '2096-10-02T07:06:40Z')
   end
 
+  {
+    'text' => '1700000000', 'infinity' => Float::INFINITY, 'no number' => Float::NAN, 'before 1970' => -99_999_999_999,
+    'after 9999' => 253_402_300_800, 'false' => false
+  }.each do |what, time|
+    it "refuses a time of expiry that is #{what}, and stores nothing" do
+      expected = have_attributes(code: 65, err: /user2: the time at which it expires is no number of seconds/)
+      expired = entries.merge('user2' => [{ 'plain' => 'pl4nted' }, time])
+      expect(import(input: YAML.dump(expired))).to expected
+      rows = expired.map { |key, entry| "#{key}\t#{Marshal.dump(entry).unpack1('H*')}\n" }
+      expect(import('--sql', input: rows.join)).to expected
+      expect(File.exist?(root)).to be(false)
+    end
+  end
+
+  it 'refuses a name that is no text, and stores nothing' do
+    { YAML.dump(5 => { 'plain' => 'pl4nted' }) => [],
+      "#{[Marshal.dump(5)].pack('m0')}\t#{Marshal.dump('plain' => 'pl4nted').unpack1('H*')}\n" => ['--sql'] }
+      .each do |input, options|
+        expect(import(*options, input: input)).to have_attributes(code: 65, err: /^ *5: its name is no text/)
+      end
+    expect(File.exist?(root)).to be(false)
+  end
+
+  it 'refuses a name that is no text of UTF-8 or no name of a key, and stores nothing' do
+    ["k\xE9y".b, [Marshal.dump("k\xE9y")].pack('m0'), 'kéy'].each do |key|
+      row = "#{key}\t#{Marshal.dump(entries['user1']).unpack1('H*')}\n"
+      expect(import('--sql', input: row)).to have_attributes(code: 65, err: /1 problem:\n/)
+    end
+    expect(File.exist?(root)).to be(false)
+  end
+
+  it 'refuses the placeholder of a secret, and stores nothing' do
+    held = entries.merge('user2' => { 'plain' => Simpkv::Placeholder.text('user2') })
+    expect(import(input: YAML.dump(held))).to have_attributes(code: 65, err: /user2: it holds the placeholder/)
+    expect(File.exist?(root)).to be(false)
+  end
+
   it 'leaves out a secret that it cannot give back, and names it' do
     expect(import(input: YAML.dump(entries.merge('user2' => { 'ssha' => '{SSHA}pl4nted' }))))
       .to have_attributes(code: 0, out: /^stored: +2$/, err: /user2: it has no format 'plain': it is left out/)

@@ -62,6 +62,8 @@ module Simpkv
         end
 
         def take(keys, key, entry)
+          return keys.problem(key, 'its name is no text: write it in quotes') unless key.is_a?(String)
+
           name = name_of(key)
           return if name.nil? || name.empty?
           raise entry if entry.is_a?(MalformedError)

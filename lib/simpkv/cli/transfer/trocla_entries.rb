@@ -15,7 +15,8 @@ module Simpkv
         SIMPLE = { 'i' => :number, ':' => :symbol, ';' => :known_symbol, '@' => :known_object }.freeze
         OBJECTS = { 'I' => :with_variables, 'U' => :rational, 'l' => :large, '"' => :text, 'f' => :float, '[' => :list,
                     '{' => :hash_of_pairs }.freeze
-        private_constant :MARK, :CONSTANTS, :SIMPLE, :OBJECTS
+        FLOATS = { 'inf' => Float::INFINITY, '-inf' => -Float::INFINITY, 'nan' => Float::NAN }.freeze
+        private_constant :MARK, :CONSTANTS, :SIMPLE, :OBJECTS, :FLOATS
 
         # @param bytes [String]
         # @return [Boolean]
@@ -36,7 +37,7 @@ module Simpkv
         # @raise [MalformedError]
         def read
           value
-        rescue NoMethodError, TypeError, SystemStackError
+        rescue NoMethodError, TypeError, ArgumentError, SystemStackError
           malformed
         end
 
@@ -85,7 +86,8 @@ module Simpkv
         end
 
         def float
-          take(number).to_f
+          text = take(number)
+          FLOATS.fetch(text) { Float(text) }
         end
 
         # A text with its encoding. The two share a number.
@@ -129,11 +131,14 @@ module Simpkv
           first.positive? ? whole : whole - (1 << (8 * first.abs))
         end
       end
-      private_constant :Marshalled
+
+      # Unix times up to the year 9999.
+      TIMES = (0..253_402_300_799).freeze
+      private_constant :Marshalled, :TIMES
 
       class << self
         # @param rows [String] lines with a key, a tab, and the value in hexadecimal digits
-        # @yieldparam key [String]
+        # @yieldparam key [Object] a String in a store of trocla
         # @yieldparam entry [Object, MalformedError]
         # @return [void]
         # @raise [MalformedError] a line is none of these; names its number
@@ -144,11 +149,11 @@ module Simpkv
               raise MalformedError, "line #{number} is not a key, a tab, and the value in hexadecimal digits"
             end
 
-            yield decoded(key).to_s, decoded([hex.sub(/\A(?:0x|\\x)/, '')].pack('H*'))
+            yield name(key), decoded([hex.sub(/\A(?:0x|\\x)/, '')].pack('H*'))
           rescue MalformedError => e
             raise if e.message.start_with?('line')
 
-            yield key, e
+            yield key.force_encoding(Encoding::UTF_8).scrub, e
           end
         end
 
@@ -161,10 +166,22 @@ module Simpkv
             raise MalformedError, 'it is no Hash of texts by format: an encrypted store is to be decrypted first'
           end
 
-          [entry.transform_values { |text| valid(text) }, expires.is_a?(Numeric) ? Time.at(expires).utc : nil]
+          [entry.transform_values { |text| valid(text) }, expires.nil? ? nil : time(expires)]
         end
 
         private
+
+        def name(bytes)
+          name = decoded(bytes)
+          name.is_a?(String) ? valid(name) : name
+        end
+
+        def time(expires)
+          return Time.at(expires).utc if expires.is_a?(Numeric) && TIMES.cover?(expires)
+
+          raise MalformedError, 'the time at which it expires is no number of seconds since 1970, or is after the ' \
+                                'year 9999'
+        end
 
         def texts?(entry)
           entry.is_a?(Hash) && entry.flatten.all?(String)
