@@ -88,10 +88,11 @@ module Simpkv
 
         refuse_missing(group, word)
         likely = group.suggestion(word)
-        # Any other word could be a value.
-        named = " '#{word}'" if word.match?(/\A[a-z_]+\z/)
+        call = group.call_of_default(word)
+        # Any other word could be a value, except in the place of a key.
+        named = " '#{word}'" if call || word.match?(/\A[a-z_]+\z/)
         raise Failure.new("there is no such command#{named}#{": did you mean '#{likely}'?" if likely} " \
-                          "(#{help} names them all)", Failure::USAGE)
+                          "(#{help} names them all#{"; #{call} is for a key of that name" if call})", Failure::USAGE)
       end
 
       # @raise [Gems::MissingError] another gem has the command

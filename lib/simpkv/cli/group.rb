@@ -8,13 +8,18 @@ module Simpkv
     # A group of commands: a module with the constant SUMMARY that extends this one. The names of files are the names of
     # its members, in any gem: `commands/passgen/import.rb` has the class `Commands::Passgen::Import`, which is `simpkv
     # passgen import`. A member is loaded when it is called. {Commands} is the group of all. The constant DEFAULT of a
-    # group names the member for words that name none: `simpkv secret KEY` is `simpkv secret get KEY`.
+    # group names the member for words that name none: `simpkv secret KEY` is `simpkv secret get KEY`. A word that is
+    # rather a command, such as `show` and `rm`, is refused.
     module Group
       # The sections of the list of commands, in their order. The constant SECTION of a command names one.
       SECTIONS = { keys: 'Keys', versions: 'Earlier values and expiry', nodes: 'Nodes', moving: 'Moving',
                    security: 'Encryption and access', storage: 'Storage', help: 'Help', more: 'More' }.freeze
       MEMBER = /\A[a-z]+(-[a-z]+)*\z/.freeze
-      private_constant :MEMBER
+
+      # Words that are hardly meant as keys, beside the names of commands.
+      VERBS = %w[add cat change create generate info make move new print read remove rename renew replace reset set show
+                 store update view write].freeze
+      private_constant :MEMBER, :VERBS
 
       # @return [String] the words after `simpkv`; '' for all commands
       def title
@@ -79,6 +84,12 @@ module Simpkv
         commands.map { |command| command::SUGGEST_FOR[word] }.compact.first || Spelling.nearest(word, members.keys)
       end
 
+      # @param word [String] which names no member
+      # @return [String, nil] the call with this word as an argument of the default member; nil if there is none
+      def call_of_default(word)
+        "simpkv #{title} #{self::DEFAULT} #{word}" if const_defined?(:DEFAULT, false)
+      end
+
       # @return [String] the text of --help
       def help
         call = "simpkv #{title}".rstrip
@@ -95,12 +106,18 @@ module Simpkv
 
       private
 
-      # @return [Class, Group] the member for such a word; the group itself if the word is a misspelt member
+      # @return [Class, Group] the member for such a word; the group itself if the word is rather a command
       def default(word)
         asks = word.nil? || HELP.include?(word)
-        return self if asks || !const_defined?(:DEFAULT, false) || Spelling.nearest(word, members.keys)
+        return self if asks || !const_defined?(:DEFAULT, false) || command?(word)
 
         self[self::DEFAULT]
+      end
+
+      # @return [Boolean] whether the word is a misspelt member, a verb, or the name of any command
+      def command?(word)
+        name = word.downcase
+        VERBS.include?(name) || [Commands[name], Commands.owner(name), Spelling.nearest(word, members.keys)].any?
       end
 
       # @return [Array<String>] the lines of the list of members, with the titles of sections if there are several

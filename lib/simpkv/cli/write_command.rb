@@ -4,6 +4,7 @@ require 'simpkv/cli/command'
 require 'simpkv/cli/data_file'
 require 'simpkv/cli/revision'
 require 'simpkv/cli/versioned'
+require 'simpkv/document/placeholder'
 
 module Simpkv
   module Cli
@@ -73,7 +74,9 @@ module Simpkv
       # @param stored [String, nil] the stored document, also one that has expired
       # @return [String] the new document. In place of a Sensitive it is one, unless --no-sensitive is given
       # @raise [InvalidError] a part of the stored value is a Sensitive, and no option says what the new value is
+      # @raise [UnencodableError] the value or the metadata have a {Placeholder}
       def document(value, stored)
+        Placeholder.refuse([value, metadata])
         @secret = secret?(stored)
         kept = live(stored) if @keep
         return Revision.new(kept).with(value, sensitive: @secret) if kept

@@ -71,6 +71,19 @@ RSpec.shared_examples 'put and get' do
     end
   end
 
+  it 'refuse the placeholder of a secret that was not made' do
+    held = Simpkv::Placeholder.text('app1/db')
+    refused = have_attributes(code: 65, err: %r{'a/k': it holds the placeholder of a secret})
+    [%w[put a/k], %w[put a/k --sensitive], %w[put a/k --binary], %w[cas a/k --absent]].each do |command|
+      expect(simpkv(*command, '-', input: held)).to refused
+    end
+    expect(simpkv('put', 'a/k', 'x', '--metadata', "of=#{held}")).to refused
+    simpkv!('put', 'a/k', 'x')
+    editor = "sh -c 'echo \"#{held}\" > \"$0\"'"
+    expect(simpkv('edit', 'a/k', environment: { 'VISUAL' => nil, 'EDITOR' => editor })).to refused
+    expect(simpkv!('get', 'a/k')).to eq('x')
+  end
+
   it 'refuse the JSON null, as simpkv::put does' do
     outcome = simpkv('put', '--json', 'a', 'null')
     expect(outcome.to_a).to match(['', /the value is null, which is not stored: simpkv rm deletes the key/, 65])

@@ -4,6 +4,7 @@ require 'simpkv/cli/command'
 require 'simpkv/cli/editor'
 require 'simpkv/cli/revision'
 require 'simpkv/cli/versioned'
+require 'simpkv/document/placeholder'
 
 module Simpkv
   module Cli
@@ -64,6 +65,7 @@ module Simpkv
         end
 
         def store(path, document, changed)
+          Placeholder.refuse(changed)
           new = successor(changed, document, expires: Versions.expires(document))
           !new.nil? && swap(path, document, new, 'edit it again')
         end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/value'
+require 'simpkv/document/placeholder'
 
 module Simpkv
   module Cli
@@ -29,7 +30,7 @@ module Simpkv
       #
       # @param name [String] of the key, in the folder
       # @param origin [String] where it comes from, for messages
-      # @yieldreturn [String, nil] its document; nil if there is a problem
+      # @yieldreturn [String, nil] its document; nil if there is a problem. One with a placeholder is refused
       # @return [void]
       # @raise [Failure] two keys have the same name
       def add(name, origin)
@@ -42,6 +43,7 @@ module Simpkv
 
         @origins[path] = origin
         document = yield
+        Placeholder.refuse(document)
         @documents[path] = document if document
       rescue InvalidError, TooLargeError, UnencodableError => e
         problem(origin, e.message)
