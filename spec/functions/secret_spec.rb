@@ -40,7 +40,7 @@ RSpec.describe 'The placeholder of simpkv::secret' do
     manifest = "$made = simpkv::secret('app1/db', #{skipping})\n"
     ["simpkv::put('app1/copy', $made)", "simpkv::put('app1/copy', { 'a' => [\"x${made.unwrap}\"] })",
      "simpkv::get_or_create('app1/copy', $made)", "simpkv::put('app1/copy', upcase($made.unwrap))"].each do |call|
-      expect { compile("#{manifest}#{call}") }.to raise_error(Puppet::Error, /hold the placeholder of a secret/)
+      expect { compile("#{manifest}#{call}") }.to raise_error(Puppet::Error, /depend on the placeholder of a secret/)
     end
     expect(stored).to be_empty
   end

@@ -246,7 +246,9 @@ module Simpkv
         return true if (secret && made_up?) || skipped?(operation, scope, key, merged)
 
         @performers.default.forget unless secret
-        Placeholder.refuse(placeholder? ? Placeholder::MARK : [key, *arguments])
+        raise UnencodableError, Placeholder::DOUBT if placeholder?
+
+        Placeholder.refuse([key, *arguments])
         false
       end
 

@@ -9,6 +9,11 @@ module Simpkv
     # In a shadow file, it locks the account.
     MARK = '!simpkv-placeholder!'
 
+    # Why a catalog that has a placeholder stores nothing.
+    DOUBT = 'it may depend on the placeholder of a secret that was not made, because this run in noop mode stores ' \
+            "nothing: set 'noop_writes' to skip for this call, too, or make the secret first, with simpkv secret or a " \
+            'run without noop'
+
     class << self
       # @param key [String]
       # @return [String]
@@ -22,9 +27,8 @@ module Simpkv
       def refuse(data)
         return unless in?(data)
 
-        raise UnencodableError, 'it may hold the placeholder of a secret that was not made, because this run in noop ' \
-                                "mode stores nothing: set 'noop_writes' to skip for all calls, or make the secret " \
-                                'first, with simpkv secret or a run without noop'
+        raise UnencodableError, 'it holds the placeholder of a secret that was not made: make the secret first, with ' \
+                                'simpkv secret or a run without noop'
       rescue SystemStackError
         nil # No document can hold data that nest so deeply, either.
       end
