@@ -11,8 +11,8 @@ module Simpkv
 
     # Why a catalog that has a placeholder stores nothing.
     DOUBT = 'it may depend on the placeholder of a secret that was not made, because this run in noop mode stores ' \
-            "nothing: set 'noop_writes' to skip for this call, too, or make the secret first, with simpkv secret or a " \
-            'run without noop'
+            "nothing: set 'noop_writes' to skip for this call, too, or make the secret first, with simpkv secret or " \
+            'a run without noop'
 
     class << self
       # @param key [String]
