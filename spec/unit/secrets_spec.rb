@@ -27,19 +27,24 @@ RSpec.describe Simpkv::Secrets do
     secrets.fetch(path, request(options), **more)
   end
 
-  it 'are made once by many threads, and so is each form' do
-    wanted = [{}, { 'format' => 'ssha' }, { 'format' => 'yescrypt', 'cost' => 1 }, { 'format' => 'hex' }]
-    threads = Array.new(8) do |number|
-      Thread.new do
-        own = secrets(open_store)
-        (1..12).to_a.shuffle(random: Random.new(number)).map do |key|
-          [key, wanted.map { |options| own.fetch("globals/k#{key}", request(options)) }]
-        end.sort
+  cheap = { 'yescrypt' => 1, 'bcrypt' => 4, 'htpasswd-bcrypt' => 4, 'sha256-crypt' => 1000, 'sha512-crypt' => 1000 }
+  others = %w[plain ssha apr1 scram-sha-256 caching_sha2_password mysql_native_password hex base64]
+  every = [*others, *cheap.keys].map { |format| { 'format' => format, 'cost' => cheap[format] }.compact }
+
+  [[12, every.values_at(0, 1, 6, 8), {}], [1000, every, { long: true }]].each do |keys, formats, tags|
+    it "are made once by many threads, #{keys} keys in #{formats.length} formats", **tags do
+      threads = Array.new(8) do |number|
+        Thread.new do
+          own = secrets(open_store)
+          (1..keys).to_a.shuffle(random: Random.new(number)).map do |key|
+            [key, formats.map { |options| own.fetch("globals/k#{key}", request(options)) }]
+          end.sort
+        end
       end
+      answers = threads.map(&:value)
+      expect(answers.uniq.length).to eq(1)
+      expect(answers.first.flat_map(&:last).uniq.length).to eq(keys * formats.length)
     end
-    answers = threads.map(&:value)
-    expect(answers.uniq.length).to eq(1)
-    expect(answers.first.flat_map(&:last).uniq.length).to eq(48)
   end
 
   it 'are not made if that is not wanted, and neither is a form' do
