@@ -27,7 +27,7 @@ module Simpkv
         @text
       end
 
-      # @param text [String] the line as it is printed: the escapes of what others have written are no longer in it
+      # @param text [String] the line as it is printed, in which control characters are escaped already
       # @return [String] the same with its first word in the colour of the state
       def coloured(text)
         text.sub(/\A\S+/) { |word| "\e[#{COLOURS.fetch(@state)}m#{word}\e[0m" }

@@ -19,7 +19,8 @@ module Simpkv
       # The part that is the revocation list of a CA.
       LIST = 'crl'
 
-      # The formats without a salt, which are made in each call.
+      # The formats without a salt, which are made in each call. The core tells the same with each form that it makes;
+      # this list is for a decision before that. spec/unit/secrets_spec.rb compares both.
       SALTLESS = %w[base64 hex mysql_native_password].freeze
       WHOLE = [nil, 'private', 'value'].freeze
       private_constant :PLAIN, :SALTLESS, :WHOLE

@@ -48,7 +48,7 @@ static const skv_format *format_named(const char *name)
     return NULL;
 }
 
-/* Refuses a secret that another one with the same form would stand for. */
+/* Refuses a secret of which the program would read only a part: another secret would then have the same form. */
 static skv_status check_secret(const skv_format *format, const skv_making *making, skv_reply *reply)
 {
     if (format->takes_bytes)
