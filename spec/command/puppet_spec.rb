@@ -96,7 +96,8 @@ RSpec.describe 'simpkv --from-puppet' do
     # @return [String] the password of an application, in a catalog of the environment
     define_method(:password_in) do |environment|
       command = [File.join(folder, 'bin/puppet'), 'apply', '--environment', environment, '--color=false',
-                 '--basemodulepath', File.join(folder, 'modules'), '-e', manifest]
+                 '--basemodulepath', File.join(folder, 'modules'), '-e', manifest,
+                 *%w[publicdir rundir logdir].map { |name| "--#{name}=#{File.join(folder, name)}" }]
       shown, status = Open3.capture2e(*command)
       expect(status).to be_success, shown
       shown[/password: (.*)/, 1]
