@@ -305,8 +305,8 @@ end
 # with Debian's Puppet 7. The stage puppetserver has the estate and the directory on Debian's JRuby.
 ALL = %w[
   cext_servers puppetserver packages analysis cext_unit jruby93_unit estate core_alone puppet7 bench server chaos
-  encrypted_conformance puppetdb tsan faults availability jruby93_conformance
-  ds389_conformance fuzz style query newest_json tools puppet8
+  encrypted_conformance puppetdb tsan faults jruby93_conformance
+  ds389_conformance style query newest_json tools puppet8
   cext_functions fresh_demo
   console cext_conformance access types load command
 ].freeze
