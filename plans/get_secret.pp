@@ -3,7 +3,8 @@
 # Plans get the same secret as manifests do with the function `simpkv::secret`.
 #
 # @example A password for a command of the plan
-#   $password = run_plan('simpkv::get_secret', 'store' => 'puppet.example.com', 'key' => 'app1/db')
+#   $result = run_plan('simpkv::get_secret', 'store' => 'puppet.example.com', 'key' => 'app1/db')
+#   $password = $result['_sensitive'].unwrap['secret']
 #
 # @param store
 #   The target with the command `simpkv` and the right to write the key.
@@ -21,7 +22,8 @@
 #   True: the key belongs to all environments.
 # @param backend
 #   The name of its backend, if not the default one.
-# @return [Sensitive] the secret, text; bytes are in Base64
+# @return [Result] that of the task: its `_sensitive` has the `secret`, text; bytes are in Base64. Bolt prints nothing
+#   of it, and a plan cannot return a Sensitive itself
 plan simpkv::get_secret(
   TargetSpec          $store,
   String[1]           $key,
@@ -36,7 +38,7 @@ plan simpkv::get_secret(
   unless $found.length == 1 {
     fail_plan('store must be one target', 'simpkv/usage')
   }
-  $made = run_task('simpkv::secret', $found, "Get the secret ${key}", {
+  return(run_task('simpkv::secret', $found, "Get the secret ${key}", {
       'key'         => $key,
       'format'      => $format,
       'kind'        => $kind,
@@ -44,6 +46,5 @@ plan simpkv::get_secret(
       'environment' => $environment,
       'global'      => $global,
       'backend'     => $backend,
-  }).first
-  return(Sensitive($made['_sensitive'].unwrap['secret']))
+  }).first)
 }

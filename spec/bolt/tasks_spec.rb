@@ -35,7 +35,7 @@ RSpec.describe 'A task of Bolt' do
       }
       $read = $results['get']['_sensitive'].unwrap
       $form = run_plan('simpkv::get_secret', { 'store' => 'localhost', 'key' => 'plan/secret', 'format' => 'hex' })
-      $one = $form.unwrap == $results['secret']['_sensitive'].unwrap['secret']
+      $one = $form['_sensitive'].unwrap == $results['secret']['_sensitive'].unwrap
       return($results + { 'read' => $read['metadata'], 'same' => $read['value'] == $value.unwrap, 'one' => $one })
     }
   PUPPET
