@@ -74,6 +74,7 @@ module Simpkv
         entry = Entry.new(@store.get(path, latest: true, deadline: @deadline))
         next if block_given? && !yield(entry)
 
+        entry.check_kind(options['kind'])
         document = secret(entry.made.merge(options))
         put(@versioned.or_else(**entry.kept), path, document, entry)
       end
@@ -117,6 +118,7 @@ module Simpkv
     # @param entry [Entry, nil] what is there
     # @return [Entry, nil] what has all that the request names
     def available(path, entry, request, make)
+      entry&.check_kind(request.kind)
       entry = renewed(path, entry, request) if make == true && entry&.due?(request)
       entry&.text_for(request) ? entry : find_or_make(path, request, make)
     end

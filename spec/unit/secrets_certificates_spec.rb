@@ -91,6 +91,13 @@ RSpec.describe 'Certificates of Simpkv::Secrets', :once do
     in_days(26_000) { expect(fetch('web1', leaf.merge('issuer' => 'other', 'part' => 'serial'))).not_to eq(made) }
   end
 
+  it 'are not replaced by a secret of another kind, which a call wants by mistake' do
+    made = certificate('web1')
+    in_days(80) { expect { fetch('web1', 'kind' => 'password') }.to raise_error(Simpkv::InvalidError, /kind 'x509'/) }
+    expect { secrets.rotate('globals/web1', 'kind' => 'password') }.to raise_error(Simpkv::InvalidError, /kind 'x509'/)
+    expect(certificate('web1').serial).to eq(made.serial)
+  end
+
   it 'are signed by a CA of their own environment, or else by a global one' do
     secrets.fetch('environments/production/own', Simpkv::Secrets::Request.new(leaf))
     own = { 'kind' => 'x509', 'ca' => true, 'subject' => { 'CN' => 'Production' } }

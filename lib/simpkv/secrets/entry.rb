@@ -106,6 +106,16 @@ module Simpkv
         @about['kind']
       end
 
+      # @param wanted [String, nil] a kind
+      # @return [void]
+      # @raise [InvalidError] the secret has another one
+      def check_kind(wanted)
+        return if wanted.nil? || wanted == (kind || 'password')
+
+        has = kind ? "it is a secret of the kind '#{kind}'" : 'something else than simpkv::secret has stored it'
+        raise InvalidError, "#{has}, not '#{wanted}': choose another key, or leave out 'kind'"
+      end
+
       # @return [String, nil] the time at which it was made; nil for a secret of other origin
       def made_at
         @about['made_at']
@@ -142,7 +152,7 @@ module Simpkv
       # @raise [InvalidError] the secret has another kind, or no such part
       # @raise [ConfigError] an option of a format without a salt is wrong
       def text_for(request)
-        check_kind(request)
+        check_kind(request.kind)
         return parts[Request::LIST] if request.list? && authority?
         return part(request.part) unless request.form
 
@@ -244,13 +254,6 @@ module Simpkv
           known = ['private', *parts.keys].map { |each| "'#{each}'" }.join(', ')
           raise InvalidError, "the secret has no part '#{name}': it has #{known}"
         end
-      end
-
-      def check_kind(request)
-        return if request.kind.nil? || request.kind == (kind || 'password')
-
-        has = kind ? "it is a secret of the kind '#{kind}'" : 'something else than simpkv::secret has stored it'
-        raise InvalidError, "#{has}, not '#{request.kind}': choose another key, or leave out 'kind'"
       end
 
       def listed_before?(days)
