@@ -47,8 +47,8 @@ module Simpkv
     # @param request [Request]
     # @param number [Integer] of the version: -1 is the one before the current one
     # @return [String] what the request names of the secret of that version
-    # @raise [NotFoundError] there is none
-    # @raise [InvalidError] it lacks the form: nothing is made for an earlier secret
+    # @raise [NotFoundError] there is no such key
+    # @raise [InvalidError] the key has no such version, or the version has no such form: nothing is made for it
     def earlier(path, request, number)
       entry = unexpired(@store.get(path, deadline: @deadline))
       version = entry && Versions.version(entry.document, number)
@@ -67,7 +67,7 @@ module Simpkv
     # @yieldreturn [Boolean] whether it is replaced; without a block it is
     # @return [void]
     # @raise [NotFoundError] there is none
-    # @raise [InvalidError] something else has made it
+    # @raise [InvalidError] something else has made it, or the options name another kind
     # @raise [ConfigError] no other one can be made with these options
     def rotate(path, options = {})
       CompareAndSwap.repeat do
@@ -84,8 +84,9 @@ module Simpkv
     #
     # @param path [String] of the certificate
     # @return [String] its serial number
-    # @raise [NotFoundError] there is no certificate, or no CA
-    # @raise [InvalidError] no CA of the store has signed it
+    # @raise [NotFoundError] there is no certificate
+    # @raise [ConfigError] its CA is missing
+    # @raise [InvalidError] no CA of the store has signed it, or that CA was replaced since
     def revoke(path)
       entry = Entry.new(@store.get(path, latest: true, deadline: @deadline))
       issuer = entry.made['issuer'] || raise(InvalidError, 'no CA of this store has signed it')
@@ -116,7 +117,7 @@ module Simpkv
     end
 
     # @param entry [Entry, nil] what is there
-    # @return [Entry, nil] what has all that the request names
+    # @return [Entry, nil] the same, or another one that has all that the request names
     def available(path, entry, request, make)
       entry&.check_kind(request.kind)
       entry = renewed(path, entry, request) if make == true && entry&.due?(request)

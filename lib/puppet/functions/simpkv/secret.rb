@@ -14,12 +14,12 @@ require_relative '../../../puppet_x/simpkv/parts'
 # while the server of `write_uri` is down.
 #
 # The key is an ordinary one: `simpkv::get` reads the secret as its value. The metadata of the key have the kind, the
-# parts and the forms, in a Sensitive. A text that `simpkv::put` or `simpkv put` has stored is a secret, too.
+# parts and the forms, in a Sensitive. The function also returns a text that `simpkv::put` or `simpkv put` has stored.
 #
 # Nothing is made where nothing may be stored: on a node that runs in noop mode with the option `noop_writes` skip, in
-# `puppet lookup --compile`, and in the unit tests of a module. There the function returns a placeholder for a missing
-# secret, a text that begins with `!simpkv-placeholder!`. A placeholder is never stored or exported, and a catalog that
-# has one is refused by an agent that does not run in noop mode.
+# `puppet lookup --compile`, and in unit tests with `simpkv/rspec`. There the function returns a placeholder for a
+# missing secret, a text that begins with `!simpkv-placeholder!`. A placeholder is never stored or exported. An agent
+# that does not run in noop mode refuses a catalog that has one.
 Puppet::Functions.create_function(:'simpkv::secret', PuppetX::Simpkv.part(__FILE__, 'function')) do
   # @param key
   #   A path such as `app1/db`, as for `simpkv::put`. For the secret of one node use `$trusted['certname']` in it: a
