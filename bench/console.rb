@@ -37,8 +37,9 @@ Page = Struct.new(:operation, :service) do
   end
 end
 
-# How long do the pages of the console take with 10,000 nodes of 50 resources, with 100 rules, and with 100,000 keys in
-# one folder? Compares them with a page that reads nothing.
+# How long do the pages of the console take with 10,000 nodes of 50 resources, of which 200 have failed and 2,400 have
+# changed 20 resources within a day, with 100 rules, and with 100,000 keys in one folder? Compares them with a page that
+# reads nothing.
 class ConsoleBench
   NODES = SideBySide::QUICK ? 40 : 10_000
   KEYS = SideBySide::QUICK ? 100 : 100_000
@@ -47,21 +48,34 @@ class ConsoleBench
   EXPORTS = 50
   REPORTS = 5
   EVENTS = 100
+  # One of so many nodes has failed in its last run, and one of so many has changed something.
+  FAILED = SideBySide::QUICK ? 10 : 50
+  CHANGED = 4
   BLOCKS = SideBySide::QUICK ? 2 : 20
   # The time and the size that a page may have.
   MILLISECONDS = 300
   KILOBYTES = 100
+
+  # Node 7 has reports of its own: see {#fill_node}.
+  UNCHANGED = NODES.times.count { |number| [FAILED, CHANGED].none? { |each| (number % each).zero? } }
 
   NODE = "/nodes/#{QueryData.name(7)}"
   QUERY = QueryData::QUERIES.fetch('nodes by a structured fact')
   # The path of each page, and a text of its content.
   PAGES = {
     'the form of a query, which reads nothing' => ['/query', '<textarea'],
-    'overview' => ['/', '<svg'],
-    'wall' => ['/console/wall', '<svg'],
+    'overview, what has failed' => ['/', ' failed on '],
+    'wall' => ['/console/wall', 'failed'],
+    'changes by type of resource' => ['/console/changes', 'File'],
+    'the last day' => ['/console/day', 'Index of queries'],
+    'search for a node' => ['/search?q=node0000', QueryData.name(7)],
+    'search for keys and resources' => ['/search?q=site', '/etc/site/10'],
+    'search for nothing that exists' => ['/search?q=xyzzy', 'xyzzy'],
+    'nodes with a failure' => ["/nodes?#{URI.encode_www_form('failed' => 'File[/etc/site/0]')}", QueryData.name(0)],
+    'silent nodes' => ['/nodes?state=overdue', 'overdue'],
     'nodes' => ['/nodes', QueryData.name(7)],
-    'nodes with a filter, by time' => ['/nodes?q=node0&status=unchanged&sort=seen&order=desc', "of #{NODES}"],
-    'the last page of nodes' => ["/nodes?offset=#{NODES - 50}", QueryData.name(NODES - 1)],
+    'nodes with a filter, by time' => ['/nodes?q=node0&status=unchanged&sort=seen&order=desc', "of #{UNCHANGED}"],
+    'the last page of nodes' => ["/nodes?offset=#{[NODES - 50, 0].max}", QueryData.name(NODES - 1)],
     'a node' => [NODE, 'unchanged'],
     'facts of a node' => ["#{NODE}/facts", 'site_000'],
     'reports of a node' => ["#{NODE}/reports", 'Report of '],
@@ -71,9 +85,17 @@ class ConsoleBench
     'inspection of a node' => ["#{NODE}/inspection", 'rule 98'],
     'names of facts' => ['/facts', 'site_000'],
     'values of a fact' => ['/facts/os/family', 'RedHat'],
+    'a fact with many values' => ['/facts/networking.ip', '10.0.'],
+    'nodes by the value of a fact' => ["/facts/os/family?#{URI.encode_www_form('value' => '"RedHat"')}", 'RedHat'],
     'types of resources' => ['/resources', 'Package'],
     'resources by title' => ['/resources/File?title=%2Fetc%2Fsite%2F7', QueryData.name(7)],
     "a query with #{NODES / 2} nodes" => ["/query?#{URI.encode_www_form('query' => QUERY)}", "of #{NODES / 2}"],
+    'a type of resource' => ['/resources/File', '/etc/site/7'],
+    'classes of a node' => ["#{NODE}/classes", 'Role::Base'],
+    'comparison of two nodes' => ["#{NODE}/compare?with=#{QueryData.name(8)}", QueryData.name(8)],
+    'access' => ['/access', 'Access'],
+    'who asks' => ['/session', 'local'],
+    'folders of keys' => ['/keys/', 'many'],
     'rules' => ['/rules', 'rule 99'],
     'a key' => ['/keys/many/key000007', 'many/key000007'],
     'a folder of keys' => ['/keys/many/', 'key000007'],
@@ -84,6 +106,7 @@ class ConsoleBench
     @nodes = QueryNodes.new(folder)
     Simpkv::Inspection::Rules.of(@nodes.estate).import(Array.new(RULES) { |number| rule(number) })
     NODES.times { |number| @nodes.run(number) }
+    NODES.times { |number| save_changes(number) unless number == 7 }
     fill_node(@nodes.estate, QueryData.name(7))
     document = %({"value":"Xu8#kq!0"})
     keys = Array.new(KEYS) { |number| format('environments/production/many/key%06d', number) }
@@ -119,9 +142,28 @@ class ConsoleBench
     REPORTS.times { estate.reports.save(name, 'status' => 'unchanged', 'noop' => false, 'events' => events) }
   end
 
+  # Has one node of {FAILED} fail, and one of {CHANGED} change resources.
+  def save_changes(number)
+    return save_report(number, 'failed', [event(number % 50, number, 'failure')]) if (number % FAILED).zero?
+
+    changes = Array.new(EVENTS / 5) { |at| event(at, number, 'success').merge('corrective_change' => at.zero?) }
+    save_report(number, 'changed', changes) if (number % CHANGED).zero?
+  end
+
+  def save_report(number, status, events)
+    @nodes.estate.reports.save(QueryData.name(number), 'status' => status, 'noop' => false, 'events' => events,
+                                                       'environment' => QueryData.environment(number))
+  end
+
+  def event(file, number, status)
+    { 'resource' => "File[/etc/site/#{file}]", 'property' => 'content', 'status' => status,
+      'time' => Time.now.utc.iso8601, 'message' => "content changed to that of #{number % 30}",
+      'file' => QueryData::MANIFEST, 'line' => 42 }
+  end
+
   # Queries are refused until the index is there, and the overview has no runs before they were read.
   def ready?
-    PAGES.values_at('names of facts', 'overview').all? { |path, text| get(path).call.include?(text) }
+    PAGES.values_at('names of facts', 'overview, what has failed').all? { |path, text| get(path).call.include?(text) }
   rescue RuntimeError
     false
   end

@@ -6,17 +6,19 @@ require 'tmpdir'
 require_relative '../gems/simpkv-server/spec/support/puppetdb'
 require_relative '../gems/simpkv-server/spec/support/service'
 require_relative 'support/memory'
+require_relative 'support/query_commands'
 require_relative 'support/query_nodes'
 require_relative 'support/report'
 require_relative 'support/side_by_side'
 require_relative 'support/versions'
 
 # How do queries compare with PuppetDB? Both have the same nodes, and answer the same queries over HTTP on a loopback
-# address; answers must be equal. Measures as well the memory of all processes, the time in which the index is built,
-# and how late a change is visible while 100 nodes a second run, every tenth with other facts than before. The store of
-# simpkv is in files in memory, where it is filled in little time.
+# address; answers must be equal. Measures as well the memory of all processes, the commands that both accept in a
+# second, the time in which the index is built, and how late a change is visible while 100 nodes a second run, every
+# tenth with other facts than before. The store of simpkv is in files in memory, where it is filled in little time.
 #
-# With BENCH_QUICK, it checks that the queries work, without PuppetDB, which takes half a minute to start.
+# With BENCH_QUICK, it checks that queries and commands work, without PuppetDB, which takes half a minute to start.
+# BENCH_SIZES names the numbers of nodes.
 class QueryBench
   PEER = 'PuppetDB'
   OURS = 'simpkv serve'
@@ -56,7 +58,7 @@ class QueryBench
 
     wait_for(@puppetdb.uri, 'nodes[count()] { }', size)
     wait_for(@puppetdb.uri, 'resources[count()] { type = "Host" }', size)
-    wait_for(@puppetdb.uri, 'facts[count()] { name = "kernel" }', size)
+    wait_for(@puppetdb.uri, 'facts[count()] { name = "run" and value = 0 }', size)
   end
 
   def submit(number)
@@ -73,13 +75,14 @@ class QueryBench
   def serve(size, report)
     @nodes.delete_index
     began = now
-    Service.run(@nodes.options, '--bind', 'tcp://127.0.0.1:0', preloaded: false) do |service|
+    Service.run(@nodes.options, '--bind', 'tcp://127.0.0.1:0', '--local-write', preloaded: false) do |service|
       uri = "http://127.0.0.1:#{service.addresses.grep(/tcp/).first[/\d+\z/]}"
       wait_for(uri, 'nodes[count()] { }', size)
       report.at_most("seconds until the index of #{size} nodes is built", 60, now - began)
       yield uri
       memory(size, service, report)
       lag(size, uri, report)
+      commands(size, uri, report)
     end
   end
 
@@ -116,6 +119,19 @@ class QueryBench
     peer = @puppetdb.pids.values.sum { |pid| Memory.of(pid) }
     report.note("PuppetDB and PostgreSQL: #{peer.round} MB.")
     report.at_most("memory, #{size} nodes: #{OURS} / PuppetDB", 0.2, ours / peer)
+  end
+
+  # The next size, or nothing, needs the facts of before: both have them again then.
+  def commands(size, uri, report)
+    rates = QueryCommands.new({ PEER => @puppetdb&.uri, OURS => uri }.compact).rates
+    texts = rates.map { |name, rate| format('%<name>s %<rate>.0f', name: name, rate: rate) }
+    report.note("Commands accepted in a second, with #{size} nodes, over #{QueryCommands::CONNECTIONS} connections: " \
+                "#{texts.join(', ')}.")
+    report.at_least("commands accepted a second, #{size} nodes", 1.2, rates[OURS] / rates[PEER]) if @puppetdb
+    (0...(QueryCommands::COMMANDS / 2)).each do |number|
+      @nodes.run(number)
+      submit(number) if @puppetdb
+    end
   end
 
   # A writer saves the facts of 100 nodes a second. How late is the last one visible?

@@ -1,9 +1,11 @@
 # frozen_string_literal: true
 
+require 'fileutils'
 require 'json'
 require 'net/http'
 require 'open3'
 require 'rbconfig'
+require 'socket'
 require 'tmpdir'
 $LOAD_PATH.unshift(*Dir[File.expand_path('../{lib,gems/*/lib}', __dir__)])
 require_relative '../gems/simpkv-server/spec/support/service'
@@ -24,13 +26,21 @@ class ServiceRequests
     $stdout.flush
     server.run.join
   RUBY
-  # Requests before the memory is read for the first time, and after that.
-  WARM, MORE = SideBySide::QUICK ? [100, 200] : [100_000, 1_000_000]
+  # Keys of a large folder; requests before the memory is read for the first time, and after that.
+  NAMES = SideBySide::QUICK ? 1000 : 100_000
+  WARM, MORE = SideBySide::QUICK ? [100, 200] : [100_000, 1_900_000]
+
+  # Connections at once; requests that a client sends at once; how often it does so in one connection.
+  CLIENTS = 4
+  AT_ONCE = 5
+  IN_CONNECTION = 5
+  private_constant :CLIENTS, :AT_ONCE, :IN_CONNECTION
 
   # @param folder [String] a temporary folder
   def initialize(folder)
     root = File.join(folder, 'store')
     store = Simpkv::Store.open('file', 'root_path' => root)
+    @folder = File.join(root, 'environments/production/app1')
     store.put('environments/production/app1/key', Simpkv::Codec.encode(VALUE['value'], VALUE['metadata']))
     @options = { 'backends' => { 'default' => { 'type' => 'file', 'id' => 'bench', 'root_path' => root } } }
   end
@@ -39,17 +49,34 @@ class ServiceRequests
   def run(report)
     Service.run(@options, '--bind', 'tcp://127.0.0.1:0', '--local-write', preloaded: false) do |service|
       with_static do |port|
-        service_port = Integer(service.addresses.grep(/tcp/).first[/\d+\z/])
-        rows = report.add(compare(service, service_port, port))
+        rows = report.add(compare(service, service_port(service), port))
         report.at_most('time of a GET over that of a static text', 6,
                        1 / Report.ratio(rows, 'GET of a key', 'static text'))
         report.at_least('GET of a key beside the command', 20, Report.ratio(rows, 'GET of a key', 'simpkv get'))
       end
+      page(report, service_port(service))
       memory(report, service)
     end
   end
 
   private
+
+  def service_port(service)
+    Integer(service.addresses.grep(/tcp/).first[/\d+\z/])
+  end
+
+  # The first names of a folder. Its keys are not made by simpkv, which would sync each.
+  def page(report, port)
+    names = Array.new(NAMES) { |number| format('host%<number>06d', number: number) }
+    Dir.mkdir(File.join(@folder, 'many'), 0o700)
+    names.each { |name| FileUtils.cp(File.join(@folder, 'key'), File.join(@folder, 'many', name)) }
+    ask = request(port, '/v1/keys/app1/many/?values=false&limit=50')
+    raise 'the page is not right' unless JSON.parse(ask.call)['keys'].keys == names.first(50)
+
+    contestants = { "50 of #{NAMES} names" => ask }
+    rows = report.add(SideBySide.run('list of a folder', contestants, blocks: SideBySide::QUICK ? 2 : 40, warm: 2))
+    report.at_most("milliseconds for 50 of #{NAMES} names of a folder", 50, rows.first.median * 1000)
+  end
 
   def compare(service, service_port, port)
     contestants = { 'static text' => request(port, '/'), 'GET of a key' => request(service_port, PATH),
@@ -80,17 +107,39 @@ class ServiceRequests
   end
 
   def memory(report, service)
-    port = Integer(service.addresses.grep(/tcp/).first[/\d+\z/])
+    port = service_port(service)
     before, after = [WARM, MORE].map do |number|
-      threads = Array.new(4) do
-        Thread.new { request(port, PATH).then { |get| (number / 4).times { get.call } } }
-      end
-      threads.each(&:join)
-      Integer(File.read("/proc/#{service.pid}/status")[/VmRSS:\s+(\d+)/, 1]) / 1024
+      Array.new(CLIENTS) { Thread.new { many(port, number / CLIENTS) } }.each(&:join)
+      Integer(File.read("/proc/#{service.pid}/status")[/VmRSS:\s+(\d+)/, 1]) / 1024.0
     end
-    report.note("Resident memory of the service: #{before} MiB after #{WARM} requests, #{after} MiB after #{MORE} " \
-                'more.')
-    report.at_most("memory after #{MORE} more requests", 1.1, after.fdiv(before))
+    report.note("Resident memory of the service: #{before.round(1)} MiB after #{WARM} requests, " \
+                "#{after.round(1)} MiB after #{MORE} more.")
+    report.at_most("memory after #{MORE} more requests", 1.03, after / before)
+  end
+
+  # Sends a few requests at once, and reads their answers: the client needs little of the processor so.
+  def many(port, number)
+    requests = "GET #{PATH} HTTP/1.1\r\nHost: localhost\r\n\r\n" * AT_ONCE
+    (number / AT_ONCE / IN_CONNECTION).times do
+      TCPSocket.open('127.0.0.1', port) do |socket|
+        IN_CONNECTION.times do
+          socket.write(requests)
+          read_answers(socket)
+        end
+      end
+    end
+  end
+
+  def read_answers(socket)
+    AT_ONCE.times do
+      raise 'the service does not answer' unless socket.gets&.start_with?('HTTP/1.1 200')
+
+      length = 0
+      while (line = socket.gets) != "\r\n"
+        length = Integer(line[/\d+/]) if line.match?(/\Acontent-length:/i)
+      end
+      socket.read(length)
+    end
   end
 end
 

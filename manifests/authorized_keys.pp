@@ -1,9 +1,9 @@
 # @summary Manages the authorized SSH keys of a user, which are stored in a folder
 #
-# Declares an `ssh_authorized_key` of the module sshkeys_core for each key of the folder, with a provider of its own that
-# writes the file. `simpkv ssh import` stores the keys of an existing file. The title of the resource, which stands in the
-# file as well, is the comment of the key. A key without a comment gets the title `<title>/<name of the key>`, and so does
-# one whose comment another key of the catalog has, or which sshkeys_core would not read back from the file.
+# Declares an `ssh_authorized_key` of the module sshkeys_core for each key of the folder, with a provider of its own
+# that writes the file. `simpkv ssh import` stores the keys of an existing file. The title of the resource, which stands
+# in the file as well, is the comment of the key. The title is `<title>/<name of the key>` if the key has no comment, if
+# another key of the catalog has the same comment, or if sshkeys_core would not read the comment back from the file.
 #
 # @example The keys of the folder ssh/felix, and no others
 #   simpkv::authorized_keys { 'felix':
@@ -79,7 +79,7 @@ manage: a Hash of 'type', 'key', 'options' (NAME or NAME=\"VALUE\") and 'comment
     $repeated = Hash($comments.filter |$pair| { $last[$pair[0]] != $pair[1] })
     $keys.each |$key| {
       $comment = $key['comment']
-      # These are the titles of keys without a comment, and what sshkeys_core would take for the type of a key.
+      # Excludes the titles of keys without a comment, and what sshkeys_core would take for the type of a key.
       $readable = $comment =~ /\A[^[:cntrl:][:space:]]([^[:cntrl:]]*[^[:cntrl:][:space:]])?\z/ and !(
         $comment =~ /:unnamed-\d+\z|(\A|\s)(ssh|ecdsa|sk|ed25519)-\S*\s/)
       $own = $repeated[downcase($comment)] =~ Undef

@@ -61,8 +61,8 @@
 #   A registry, or a file of the gem, as `source` of the type `package`.
 # @param gems
 #   With `gem`: the gems to install beside `simpkv`, in this order, with their sources: a registry, or a file. Without a
-#   source, a gem comes from the registry of `simpkv`. Default: `simpkv-estate` and `simpkv-access`, which
-#   `simpkv::server` needs in any case. The class `simpkv::server` installs `simpkv-server`.
+#   source, a gem comes from the registry of `simpkv`. Default: `simpkv-operations`, `simpkv-estate` and
+#   `simpkv-access`, of which `simpkv::server` needs the last two in any case. The class `simpkv::server` installs `simpkv-server`.
 # @param gem_install_options
 #   Further options of `gem install`.
 # @param puppetserver

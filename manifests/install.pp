@@ -41,7 +41,7 @@ class simpkv::install {
       }
       $lacking = $simpkv::gems.filter |$name, $source| { $source =~ Undef }
       if $sources.any |$source| { $source =~ Pattern[/\.gem\z/] } and !empty($lacking) {
-        fail("simpkv: the gem comes from a file, so name the files of ${lacking.keys.join(' and ')} in 'gems', or leave \
+        fail("simpkv: the gem comes from a file, so name the files of ${lacking.keys.join(', ')} in 'gems', or leave \
 them out there")
       }
       $simpkv::gems.reduce('simpkv') |$before, $gem| {
@@ -65,7 +65,7 @@ them out there")
         }
         $simpkv::gems.reduce('simpkv') |$before, $gem| {
           $source = $gem[1].lest || { $simpkv::puppetserver_gem_source }
-          # Without it, RubyGems would ask a registry about the gems that a file needs.
+          # Without --local, RubyGems would ask a registry about the gems that a file needs.
           $local = $source ? {
             Pattern[/\.gem\z/] => ['--local'],
             default            => undef,

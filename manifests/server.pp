@@ -23,16 +23,16 @@
 # @param gem_source
 #   A registry, or a file of the gem simpkv-server.
 # @param user
-#   The user of the service, which is not root. With packages of the distribution, it is theirs, `simpkv`.
+#   The user of the service, which is not root. Packages of the distribution have the user `simpkv`.
 # @param manage_user
-#   True: the class makes the user and a group of the same name, with the home `/nonexistent` and without a shell. False:
-#   the class leaves the user as it is. Then the service runs in the primary group of the user, which must not be root's,
-#   and a User in the catalog needs `before => Class['simpkv::server']`. Default: true for the user `simpkv`, else false.
-#   With packages of the distribution, these make the user in any case.
+#   True: the class makes the user and a group of the same name, with the home `/nonexistent` and without a shell.
+#   False: the class leaves the user as it is. Then the service runs in the primary group of the user, which must not be
+#   root's, and a User in the catalog needs `before => Class['simpkv::server']`. Default: true for the user `simpkv`,
+#   else false. Packages of the distribution make the user in any case.
 # @param groups
 #   Further groups of the service. Default: the group of the files of the class simpkv, which the service must read.
 # @param command
-#   The program. Default: where the gem is installed. With packages of the distribution, it is theirs.
+#   The program. Default: the one of the gem. Packages of the distribution have their own.
 # @param read_write_paths
 #   The folders of a store in files, and of an audit log. Those that do not exist are left out.
 # @param memory_max

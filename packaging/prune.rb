@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 # Removes from folders that `gem install` has filled what a program does not need, and what differs from build to build:
-# logs of compilers with the folder of the build, sources, tests and pages, and the dependency on the progress bar.
+# logs of compilers with the folder of the build, sources, tests and pages, and dependencies that are packages
+# of their own.
 #
 #   ruby prune.rb FOLDER...
 
@@ -21,10 +22,11 @@ ARGV.each do |folder|
     unwanted += Dir["#{gem}/docs/*"].reject { |file| file.end_with?('.1', '.5') }
   end
   unwanted.each { |file| FileUtils.rm_rf(file) }
-  # The command prints lines where the gem is missing. With the dependency, RubyGems would not load the library, either.
-  Dir["#{folder}/specifications/simpkv-[0-9]*.gemspec"].each do |file|
+  # The command prints lines where ruby-progressbar is missing. With the dependency, RubyGems would not load the
+  # library, either.
+  Dir["#{folder}/specifications/simpkv-{[0-9],rspec}*.gemspec"].each do |file|
     specification = Gem::Specification.load(file)
-    specification.dependencies.reject! { |dependency| dependency.name == 'ruby-progressbar' }
+    specification.dependencies.reject! { |dependency| %w[ruby-progressbar rspec].include?(dependency.name) }
     File.write(file, specification.to_ruby)
   end
   Dir["#{folder}/gems/**/"].sort.reverse_each { |empty| Dir.rmdir(empty) if Dir.empty?(empty) }

@@ -15,7 +15,10 @@ class Alone
 
   # The key/value store, in the root.
   BASE = 'simpkv'
-  private_constant :FOLDERS, :ALL, :BASE
+
+  # Gems whose commands the specs of another gem use, and those above it.
+  TOOLS = { 'simpkv-estate' => %w[simpkv-operations] }.freeze
+  private_constant :FOLDERS, :ALL, :BASE, :TOOLS
 
   def initialize
     @specifications = Dir['*.gemspec', 'gems/*/*.gemspec'].map { |file| Gem::Specification.load(file) }
@@ -36,7 +39,7 @@ class Alone
 
   private
 
-  # Without what a gem needs: the bundle has it.
+  # Installs a gem without the gems that it needs: the bundle has them.
   def install(name)
     file = File.join(@home, "#{name}.gem")
     outside('gem', 'build', '--silent', "#{name}.gemspec", '--output', file, chdir: folder(name))
@@ -79,7 +82,7 @@ class Alone
   # @return [Array<String>] the gems of this repository that a gem needs, the lowest first
   def below(name)
     direct = @specifications.fetch(name).dependencies.map(&:name) & @specifications.keys
-    direct.flat_map { |each| [*below(each), each] }.uniq
+    [*direct, *TOOLS[name]].flat_map { |each| [*below(each), each] }.uniq
   end
 
   def folder(name)

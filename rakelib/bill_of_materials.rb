@@ -25,7 +25,7 @@ class BillOfMaterials
   # spec/distribution/debian_spec.rb compares those of gems with their specifications.
   LICENSES = {
     'erubi' => 'MIT', 'parslet' => 'MIT', 'puma' => 'BSD-3-Clause', 'rack' => 'MIT', 'roda' => 'MIT',
-    'ruby-progressbar' => 'MIT', 'simpkv' => 'Apache-2.0', 'simpkv-access' => 'Apache-2.0',
+    'rspec' => 'MIT', 'ruby-progressbar' => 'MIT', 'simpkv' => 'Apache-2.0', 'simpkv-access' => 'Apache-2.0',
     'simpkv-estate' => 'Apache-2.0', 'sqlite3' => 'BSD-3-Clause', 'tilt' => 'MIT',
     'puppetlabs-sshkeys_core' => 'Apache-2.0'
   }.freeze

@@ -15,7 +15,7 @@ class Changed
 
   # The seconds that the specs of each folder take together, and the C tests: half of the time of their stages in
   # `bin/test all`, in which four stages share two processors. A file has a share of it by its lines.
-  SECONDS = { 'access' => 150, 'availability' => 135, 'bolt' => 45, 'classes' => 15, 'command' => 330,
+  SECONDS = { 'access' => 150, 'availability' => 135, 'bolt' => 45, 'classes' => 15, 'clients' => 20, 'command' => 330,
               'conformance' => 80, 'console' => 210, 'distribution' => 80, 'estate' => 135, 'faults' => 80,
               'fresh' => 75, 'functions' => 40, 'integration' => 340, 'load' => 80, 'package' => 280,
               'puppetdb' => 110, 'puppetserver' => 220, 'query' => 60, 'server' => 170, 'types' => 120, 'unit' => 95,
@@ -136,10 +136,7 @@ class Changed
   def seconds(test)
     return SECONDS.fetch('core') / ChangedCore.tests.length.to_f unless test.include?('/')
 
-    folder = @ruby.folder(test)
-    @lines ||= Hash.new { |lines, path| lines[path] = File.foreach(path).count }
-    lines = Dir["{,gems/*/}spec/#{folder}/*_spec.rb"].sum { |path| @lines[path] }
-    SECONDS.fetch(folder, 60) * @lines[test] / lines.to_f
+    SECONDS.fetch(@ruby.folder(test), 60) * @ruby.share(test)
   end
 end
 

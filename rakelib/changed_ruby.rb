@@ -9,21 +9,23 @@ class ChangedRuby
   HOMES = { 'lib/simpkv/server/console' => %w[console], 'lib/simpkv/server' => %w[server],
             'lib/simpkv/cli' => %w[command], 'exe' => %w[command], 'lib/simpkv/query' => %w[query],
             'lib/simpkv/access' => %w[access], 'lib/simpkv/inspection' => %w[estate command],
-            'lib/simpkv/estate' => %w[estate], 'lib/simpkv/termini' => %w[estate],
+            'lib/simpkv/estate' => %w[estate command], 'lib/simpkv/termini' => %w[estate],
             'lib/simpkv/status' => %w[command server], 'lib/simpkv/ssh' => %w[command types],
             'lib/simpkv/purging' => %w[types], 'lib/simpkv/resources' => %w[types],
-            'lib/simpkv/rspec' => %w[functions], 'lib/simpkv' => %w[functions conformance],
+            'lib/simpkv/rspec' => %w[functions], 'lib/simpkv/adapter' => %w[functions conformance integration],
+            'lib/simpkv/backend' => %w[functions conformance integration], 'lib/simpkv' => %w[functions conformance],
             'lib/puppet/functions' => %w[functions conformance], 'lib/puppet/type' => %w[types],
             'lib/puppet/provider' => %w[types], 'lib/puppet/' => %w[estate], 'lib/puppet_x' => %w[functions types],
             'ext/simpkv' => %w[unit], 'ext/core' => %w[integration], 'schema' => %w[integration access],
             'manifests' => %w[classes types], 'types' => %w[classes], 'data' => %w[classes], 'templates' => %w[classes],
             'hiera.yaml' => %w[classes], 'tasks' => %w[bolt], 'files' => %w[bolt], 'plans' => %w[bolt],
             'packaging' => %w[distribution], 'bench' => %w[unit],
-            'docs/schemas' => %w[command], 'examples/console' => %w[console], 'spec/planted' => [],
-            '' => %w[package] }.freeze
+            'docs/schemas' => %w[command], 'examples/console' => %w[console] }.freeze
 
-  # Their specs install much or take long: at this distance, they count only if there are no others.
-  HEAVY = %w[availability bolt console distribution fresh load package puppetdb puppetserver].freeze
+  # The specs of these folders install much or take long, and so do those that need these programs: at this distance,
+  # such a spec counts only for a file at home in such a folder, or if there is no other spec.
+  HEAVY = %w[availability bolt clients console distribution fresh load package puppetdb puppetserver].freeze
+  HEAVY_NEEDS = %w[clients formats puppetserver].freeze
   HEAVY_FROM = 0.5
 
   # Files of the library.
@@ -36,15 +38,15 @@ class ChangedRuby
   WORDS = { 'cli' => 'command', 'termini' => 'estate', 'resource' => 'type', 'bin' => 'command' }.freeze
   # What bin/setup installs for the specs of a folder, beside what `bin/setup test` installs.
   FOLDERS = { 'server' => 'service', 'query' => 'service', 'console' => 'browser', 'puppetdb' => 'puppetdb',
-              'puppetserver' => 'puppetserver', 'bolt' => 'all', 'distribution' => 'all', 'fresh' => 'all',
-              'package' => 'all' }.freeze
+              'puppetserver' => 'puppetserver', 'bolt' => 'all', 'clients' => 'all', 'distribution' => 'all',
+              'fresh' => 'all', 'package' => 'all' }.freeze
 
   # The same for the specs whose text, or that of their helpers, names a program or the helper that starts it.
   PROGRAMS = { 'browser' => %r{(?:support/|_relative ')browser'}, 'service' => %r{(?:support/|_relative ')service'},
                'puppetdb' => /_relative 'postgresql'/, 'puppetserver' => %r{/puppet_server'|/usr/bin/puppet\b},
                'formats' => %r{/mariadb'}, 'clients' => /promtool|ansible/,
                'sshd' => %r{/sshd'|sshkeys_core|setfacl} }.freeze
-  private_constant :HOMES, :HEAVY, :HEAVY_FROM, :LIBRARY, :COMMON, :WORDS, :FOLDERS, :PROGRAMS
+  private_constant :HOMES, :HEAVY, :HEAVY_NEEDS, :HEAVY_FROM, :LIBRARY, :COMMON, :WORDS, :FOLDERS, :PROGRAMS
 
   def initialize
     @rooms = Rooms.new('.')
@@ -56,6 +58,16 @@ class ChangedRuby
   # @return [String] the folder of a spec below `spec`
   def folder(spec)
     spec[%r{\bspec/(\w+)/}, 1]
+  end
+
+  # @param spec [String]
+  # @return [Float] which part of the lines of all specs in its folder it has
+  def share(spec)
+    @shares ||= @specs.group_by { |each| folder(each) }.values.reduce({}) do |shares, specs|
+      lines = specs.to_h { |each| [each, File.foreach(each).count] }
+      shares.merge(lines.transform_values { |count| count / lines.values.sum.to_f })
+    end
+    @shares.fetch(spec)
   end
 
   # @param specs [Array<String>]
@@ -77,11 +89,16 @@ class ChangedRuby
 
     near = nearest([using(file, 1.0), mentioning(file), at_home(file), *of_users(file, bound)])
     near = near.to_h { |spec, base| [spec, base - (shared(spec, file) / 2.0)] }.merge(named(file))
-    light = near.select { |spec, distance| distance < HEAVY_FROM || !HEAVY.include?(folder(spec)) }
+    light = near.select { |spec, distance| distance < HEAVY_FROM || !heavy?(spec, file) }
     light.empty? ? near : light
   end
 
   private
+
+  def heavy?(spec, file)
+    @heavy ||= @specs.to_h { |each| [each, (needs([each]) & HEAVY_NEEDS).any?] }
+    (HEAVY - home(file)).include?(folder(spec)) || @heavy[spec]
+  end
 
   # @return [Array<Hash{String => Float}>] the specs of the files that use a file, or that are bound to it
   def of_users(file, bound)
@@ -109,13 +126,17 @@ class ChangedRuby
   # @return [Hash{String => Float}] the specs that use a file: those that name its constants or require it; a little
   #   farther away, those whose helpers do
   def using(file, base)
-    @specs.to_h { |spec| [spec, use(spec, file, base)] }.compact
+    @using ||= invert(@specs) { |spec| closure(spec).flat_map { |helper| [helper, *uses(helper)] } | uses(spec) }
+    specs = @using.fetch(file, [])
+    specs.to_h { |spec| [spec, uses(spec).include?(file) ? base : base + 0.3] }
   end
 
-  def use(spec, file, base)
-    return base if uses(spec).include?(file)
-
-    base + 0.3 if closure(spec).any? { |helper| helper == file || uses(helper).include?(file) }
+  # @yieldparam user [String]
+  # @yieldreturn [Array<String>] the files that it uses
+  # @return [Hash{String => Array<String>}] the users of each file
+  def invert(users)
+    users.flat_map { |user| yield(user).map { |file| [file, user] } }
+         .group_by(&:first).transform_values { |pairs| pairs.map(&:last) }
   end
 
   # @return [Hash{String => Float}] the specs whose text names a file: a function, a resource type, or a path
@@ -139,14 +160,36 @@ class ChangedRuby
     end
   end
 
-  # @return [Hash{String => Float}] the specs of the room of a file
+  # @return [Hash{String => Float}] the specs of the room of a file: those of its gem first, then those in the folder
+  #   that has the name of its gem
   def at_home(file)
-    return {} if file.end_with?('.md')
+    return {} if file.end_with?('.md') || file.start_with?('spec/planted/')
 
+    folders = home(file)
+    folders = %w[package] if folders.empty?
+    @specs.to_h { |spec| [spec, distance_at_home(spec, file, folders)] }.compact
+  end
+
+  def distance_at_home(spec, file, folders)
+    of_room = folders.include?(folder(spec)) || of_room?(spec, words(file).first)
+    return (1.7 if of_room) unless gem(spec) == gem(file)
+    return 1.5 if of_room
+
+    1.6 if folder(spec) == gem(file)
+  end
+
+  # @return [Array<String>] the folders of specs in which a file is at home
+  def home(file)
     own = file[%r{\A(?:gems/[\w-]+/)?spec/(?!support/|planted/)(\w+)/}, 1]
-    home = own ? [own] : HOMES.find { |place, _| file.sub(%r{\Agems/[\w-]+/}, '').start_with?(place) }.last
-    found = @specs.select { |spec| home.include?(folder(spec)) || of_room?(spec, words(file).first) }
-    found.to_h { |spec| [spec, 1.5] }
+    return [own] if own
+
+    HOMES.find { |place, _| file.sub(%r{\Agems/[\w-]+/}, '').start_with?(place) }&.last || []
+  end
+
+  # @return [String, nil] the last word of the name of a gem, which one of its folders of specs has; nil for the gem
+  #   simpkv
+  def gem(path)
+    path[%r{\Agems/simpkv-(\w+)/}, 1]
   end
 
   def of_room?(spec, room)
@@ -157,8 +200,8 @@ class ChangedRuby
   def users(file)
     return [] unless file.match?(LIBRARY)
 
-    @library ||= Dir['{lib,gems/*/lib}/**/*.rb'].sort
-    @library.select { |user| user != file && uses(user).include?(file) }
+    @users ||= invert(Dir['{lib,gems/*/lib}/**/*.rb'].sort) { |user| uses(user) - [user] }
+    @users.fetch(file, [])
   end
 
   # @return [Array<String>] the files whose constants a Ruby file names, those that it asks the gems for, and those that

@@ -7,18 +7,21 @@ require 'simpkv/config/site_file'
 require_relative 'configuration_manual'
 require_relative 'gem_list'
 require_relative 'house'
+require_relative 'planted'
 
 # Writes the generated pages: docs/configuration.md and docs/simpkv.yaml.5 from the definitions of the options,
 # docs/simpkv.1 from the commands, REFERENCE.md from the docstrings of the functions, docs/runbook.md from what the code
-# can report, the last table of docs/security.md from the planted defects, that of CONTRIBUTING.md from the rooms, the
-# pages README.md of docs/adr from the titles of the records, lib/simpkv/gems.txt from the gems.
+# can report, docs/maintainers/planted.md and the last table of docs/security.md from the planted defects, that of
+# CONTRIBUTING.md from the rooms, the pages README.md of docs/adr from the titles of the records, lib/simpkv/gems.txt
+# from the gems.
 module Documentation
   ROOT = File.expand_path('..', __dir__)
 
   # The pages, and the methods that make them.
   PAGES = { 'docs/simpkv.1' => :manual, 'docs/simpkv.yaml.5' => :configuration_manual,
             'docs/configuration.md' => :configuration, 'docs/runbook.md' => :runbook,
-            'docs/security.md' => :security, 'CONTRIBUTING.md' => :contributing,
+            'docs/security.md' => :security, 'docs/maintainers/planted.md' => :planted,
+            'CONTRIBUTING.md' => :contributing,
             'lib/simpkv/gems.txt' => :gems, 'REFERENCE.md' => :reference }
           .merge(['', *Dir['gems/*/', base: ROOT].sort].to_h do |gem|
             ["#{gem}docs/adr/README.md", [:decisions, "#{gem}docs/adr"]]
@@ -89,11 +92,17 @@ module Documentation
   # @return [String] docs/security.md
   def self.security
     page = File.read(File.join(ROOT, 'docs', 'security.md'), encoding: 'UTF-8')
-    plants = YAML.safe_load(File.read(File.join(ROOT, 'spec', 'planted', 'promises.yaml'), encoding: 'UTF-8'))
-    rows = plants.map do |plant|
-      [plant['promise'], plant['because'], plant['test'].split.map { |test| Tables.code(test) }.join(', ')]
+    rows = Planted.all(ROOT).select(&:promise).map do |plant|
+      [plant.promise, plant.because, Tables.code(plant.test)]
     end
     page.sub(/^\| promise \|.*\z/m) { "#{Tables.table(['promise', 'planted defect', 'test that fails'], rows)}\n" }
+  end
+
+  # @return [String] docs/maintainers/planted.md
+  def self.planted
+    seams, promises = Planted.all(ROOT).partition(&:seam)
+    template = File.read(File.join(__dir__, 'planted.md.erb'), encoding: 'UTF-8')
+    ERB.new(template, trim_mode: '-').result(binding)
   end
 
   # @return [String] CONTRIBUTING.md, with the table of the rooms
@@ -202,8 +211,9 @@ module Documentation
       signatures(function).flat_map { |signature| signature.tags(:raise) }.map { |tag| tag.text.split(/\s+/, 2) }.uniq
     end
 
-    def self.anchor(function)
-      function.name.to_s.tr(':', '-')
+    # @return [String] the anchor of the heading that is the name
+    def self.anchor(object)
+      object.name.to_s.downcase.delete(':')
     end
   end
 end

@@ -4,18 +4,20 @@ require 'open3'
 require 'yaml'
 require_relative 'changed'
 
-# Plants defects in a copy of the checkout, one at a time, and demands that a test fails: spec/planted/*.yaml has them.
-# Without arguments, it runs the test that each names; with `changed`, the tests that `bin/test changed` selects for the
-# file. Other arguments choose the defects whose lines contain one of them. It must run in a copy, which it changes, and
-# which `rake compile` has built: see the stage `planted`. An interrupt leaves the last defect in the copy.
+# Plants defects in a copy of the checkout, one at a time, and demands that a test fails that passes without the defect.
+# spec/planted/*.yaml has the defects. Without arguments, it runs the test that each names; with `changed`, the tests
+# that `bin/test changed` selects for the file. Other arguments choose the defects whose lines contain one of them. It
+# must run in a copy, which it changes, and which `rake compile` has built: see the stage `planted`. An interrupt leaves
+# the last defect in the copy.
 class Planted
   # - `file`: that has the defect, relative to the root
   # - `from`: the text that the defect replaces, which the file has once
   # - `to`: what replaces it
   # - `because`: what a user would notice
-  # - `test`: the specs and the C tests of which one must fail, separated by spaces
+  # - `test`: the spec or the C test that must fail
   # - `seam`: the two rooms, in seams.yaml; `promise`: the broken sentence of a page, in promises.yaml
-  Plant = Struct.new(:file, :from, :to, :because, :test, :seam, :promise, keyword_init: true) do
+  # - `changed`: false if `bin/test changed` does not select the test for the file: spec/unit/changed_spec.rb checks it
+  Plant = Struct.new(:file, :from, :to, :because, :test, :seam, :promise, :changed, keyword_init: true) do
     # @return [Boolean] whether `from` is in the file, once
     def fits?
       File.exist?(file) && File.read(file).scan(from).length == 1
@@ -23,6 +25,11 @@ class Planted
 
     def c?
       file.start_with?('ext/')
+    end
+
+    # @return [Boolean] whether `bin/test changed` selects the test
+    def selected?
+      changed != false
     end
 
     def to_s
@@ -45,9 +52,11 @@ class Planted
   # The line of RSpec about examples that failed. A file that cannot be loaded has none.
   FAILED = /^\d+ examples?, [1-9]\d* failures?$/.freeze
 
+  # @param root [String] the folder of the project
   # @return [Array<Plant>]
-  def self.all
-    rows = Dir['spec/planted/*.yaml'].sort.flat_map { |file| YAML.safe_load(File.read(file)) }
+  def self.all(root = '.')
+    files = Dir["#{root}/spec/planted/*.yaml"].sort
+    rows = files.flat_map { |file| YAML.safe_load(File.read(file, encoding: 'UTF-8')) }
     rows.map { |row| Plant.new(**row.transform_keys(&:to_sym)) }
   end
 
@@ -56,6 +65,7 @@ class Planted
   def initialize(words, tests)
     @plants = self.class.all.select { |plant| words.empty? || words.any? { |word| plant.to_s.include?(word) } }
     @tests = tests
+    @sound = {}
   end
 
   # Plants all, and prints a line for each.
@@ -73,8 +83,10 @@ class Planted
   def outcome(plant)
     began = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     tests = @tests.call(plant)
-    result = plant.planted { plant.c? && !build ? 'does not compile' : tried(plant, tests) }
+    ruby = Changed.ruby(plant.file)
+    result = plant.planted { plant.c? && !build ? 'does not compile' : tried(tests, ruby) }
     build if plant.c?
+    result = 'fails always' if result == 'caught' && !sound?(tests, ruby)
     said(plant, result, (Process.clock_gettime(Process::CLOCK_MONOTONIC) - began).round)
   end
 
@@ -84,14 +96,19 @@ class Planted
     result
   end
 
+  # @return [Boolean] whether the tests pass without a defect
+  def sound?(tests, ruby)
+    @sound.fetch([tests, ruby]) { |key| @sound[key] = tried(*key) == 'ESCAPED' }
+  end
+
   # @return [String] `caught` if a test fails
-  def tried(plant, tests)
+  def tried(tests, ruby)
     return 'has no test' if tests.empty?
 
     specs, c_tests = tests.partition { |name| name.include?('/') }
     return 'caught' if c_tests.any? && run_c_tests(c_tests) == 'caught'
 
-    specs.empty? ? 'ESCAPED' : run_specs(specs, Changed.ruby(plant.file))
+    specs.empty? ? 'ESCAPED' : run_specs(specs, ruby)
   end
 
   def run_c_tests(names)
@@ -125,7 +142,7 @@ if $PROGRAM_NAME == __FILE__
   by_change = ARGV.first == 'changed'
   found = [ChangedRuby.new, ChangedCore.new]
   tests = lambda do |plant|
-    next plant.test.split unless by_change
+    next [plant.test] unless by_change
 
     Changed.new([plant.file], ruby: found.first, core: found.last).then { |changed| changed.specs + changed.c_tests }
   end

@@ -3,7 +3,7 @@
 require 'tsort'
 
 # Checks who uses whom in the Ruby library, by the constants that its files define and name: a file uses only its own
-# folder, or folders before it in FOLDERS, and no gem above its own; and no two files use each other, directly or
+# folder, or folders before it in FOLDERS, and only gems that its own uses; and no two files use each other, directly or
 # through others. Needs MRI, whose parser it uses.
 class Rooms
   include TSort
@@ -12,9 +12,10 @@ class Rooms
   FOLDERS = %w[. gems native document audit config store secrets backend adapter estate inspection query access status
                purging ssh resources termini server cli rspec].freeze
 
-  # The gems, from the lowest, and where each has its code.
-  GEMS = { 'simpkv' => 'lib/simpkv' }
-         .merge(%w[simpkv-estate simpkv-access simpkv-server].to_h { |gem| [gem, "gems/#{gem}/lib/simpkv"] }).freeze
+  # The gems, from the lowest, and the gems that each of them uses.
+  GEMS = { 'simpkv' => [], 'simpkv-operations' => %w[simpkv], 'simpkv-rspec' => %w[simpkv],
+           'simpkv-estate' => %w[simpkv], 'simpkv-access' => %w[simpkv simpkv-estate],
+           'simpkv-server' => %w[simpkv simpkv-estate simpkv-access] }.freeze
   private_constant :GEMS
 
   # @param root [String] the folder of the project
@@ -64,7 +65,8 @@ class Rooms
 
   # @return [Hash{String => Array(Integer, String)}] the files of the rooms, with the rank of their gem and their path
   def places(root)
-    GEMS.values.flat_map.with_index do |place, gem|
+    GEMS.keys.flat_map.with_index do |name, gem|
+      place = File.join(*(['gems', name] unless gem.zero?), 'lib', 'simpkv')
       Dir['**/*.rb', base: File.join(root, place)].sort.map { |file| [file, [gem, File.join(place, file)]] }
     end.to_h
   end
@@ -86,10 +88,20 @@ class Rooms
   end
 
   def climbs
-    { 'folder' => method(:rank), 'gem' => method(:gem_rank) }.flat_map do |what, rank|
-      above = @uses.select { |file, name| @homes[name].all? { |home| rank[home] > rank[file] } }
-      above.map { |file, name| "#{file} names #{name} of #{@homes[name].first}, in a #{what} above its own." }
-    end
+    { 'in a folder above its own' => method(:above?), 'of a gem that its own does not use' => method(:foreign?) }
+      .flat_map do |what, climbs|
+        found = @uses.select { |file, name| @homes[name].all? { |home| climbs[home, file] } }
+        found.map { |file, name| "#{file} names #{name} of #{@homes[name].first}, #{what}." }
+      end
+  end
+
+  def above?(home, file)
+    rank(home) > rank(file)
+  end
+
+  def foreign?(home, file)
+    own, other = [file, home].map { |each| GEMS.keys[gem_rank(each)] }
+    own != other && !GEMS.fetch(own).include?(other)
   end
 
   def tsort_each_node(&block)

@@ -9,8 +9,7 @@ module Rubies
   JAVA_OPTIONS = %w[-Xss2m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmn256m].freeze
 
   # Variables with which Debian's JRuby only interprets Ruby: compiling it to bytecode takes longer than that saves in
-  # most examples. The newest JRuby compiles, and so do Debian's in a multithreaded puppetserver
-  # and in the weekly stages `jruby93_compiled` and `long`.
+  # most examples. The newest JRuby compiles, and so does Debian's in the weekly stages `jruby93_compiled` and `long`.
   INTERPRETING = { 'JAVA_OPTS' => [*JAVA_OPTIONS, '-Djruby.compile.mode=OFF'].join(' ') }.freeze
 
   # Variables with which Debian's JRuby compiles Ruby to bytecode, as it does by default.
@@ -44,9 +43,16 @@ module Rubies
       case ruby
       when :cext, :ffi then [{ 'SIMPKV_NATIVE' => ruby.to_s }, 'bundle', 'exec', 'rspec', *arguments]
       when :jruby93 then [INTERPRETING, 'jruby', *jruby93, *RUN_RSPEC, *arguments]
-      when :jruby94 then [{}, 'java', *JAVA_OPTIONS, *OPENED, *jruby94, *RUN_RSPEC, *arguments]
+      when :jruby94 then [{}, *newest_jruby(*JAVA_OPTIONS), *RUN_RSPEC, *arguments]
       else raise ArgumentError, "#{ruby} is not one of cext, ffi, jruby93, jruby94"
       end
+    end
+
+    # @param options [Array<String>] of Java
+    # @return [Array<String>] a command that runs Ruby with the newest JRuby for Debian's Java, and the bundle's Puppet
+    def newest_jruby(*options)
+      ['java', *options, *OPENED, '-cp', jars('BUNDLE_WITH' => 'jruby').join(':'), 'org.jruby.Main',
+       *pure_gems(FOR_JRUBY).map { |path| "-I#{path}" }]
     end
 
     # @param suite [String] the release of Debian that has the Ruby
@@ -78,11 +84,6 @@ module Rubies
     def jruby93
       concurrent = Dir['/usr/lib/puppetserver/vendored-jruby-gems/gems/concurrent-ruby-*/lib']
       [*pure_gems('\A(rspec|diff-lcs)'), '/usr/lib/ruby/vendor_ruby', *concurrent].map { |path| "-I#{path}" }
-    end
-
-    def jruby94
-      ['-cp', jars('BUNDLE_WITH' => 'jruby').join(':'), 'org.jruby.Main',
-       *pure_gems(FOR_JRUBY).map { |path| "-I#{path}" }]
     end
 
     # @return [Array<String>] the archives of a bundle's JRuby

@@ -31,15 +31,7 @@ module RunbookSources
     # @return [Array<String>] the errors that a caller of the library, the command or the service can meet, without the
     #   module Simpkv in their names
     def errors
-      found = BASES.dup
-      all = files('{lib,gems/*/lib}/simpkv/**/*.rb').flat_map { |file| classes(file) }
-      loop do
-        more = all.select { |name, parent| !found.include?(name) && found.include?(resolve(name, parent, all)) }
-        break if more.empty?
-
-        found.concat(more.map(&:first))
-      end
-      found.map { |name| name.delete_prefix('Simpkv::') }.sort
+      @errors ||= find_errors
     end
 
     # @return [Hash{String => String}] the meanings of the exit codes of the command
@@ -68,7 +60,7 @@ module RunbookSources
     # @return [Array<String>] the statuses of HTTP of all problems
     def http
       given = files('gems/simpkv-server/lib/simpkv/server/**/*.rb').flat_map do |file|
-        File.read(file, encoding: 'UTF-8').scan(/Problem\.new\((\d+)/).flatten
+        File.read(file, encoding: 'UTF-8').scan(/(?:Problem\.new|super)\((\d{3})\b/).flatten
       end
       (given + errors.map { |name| http_status(name).to_s }).uniq.sort
     end
@@ -81,11 +73,23 @@ module RunbookSources
 
     # @return [Hash{String => Hash}] the alerts of examples/monitoring/alerts.yaml, by name
     def alerts
-      groups = YAML.safe_load(File.read(File.join(ROOT, 'examples/monitoring/alerts.yaml'))).fetch('groups')
-      groups.flat_map { |group| group.fetch('rules') }.to_h { |rule| [rule.fetch('alert'), rule] }
+      @alerts ||= YAML.safe_load(File.read(File.join(ROOT, 'examples/monitoring/alerts.yaml'))).fetch('groups')
+                      .flat_map { |group| group.fetch('rules') }.to_h { |rule| [rule.fetch('alert'), rule] }
     end
 
     private
+
+    def find_errors
+      found = BASES.dup
+      all = files('{lib,gems/*/lib}/simpkv/**/*.rb').flat_map { |file| classes(file) }
+      loop do
+        more = all.select { |name, parent| !found.include?(name) && found.include?(resolve(name, parent, all)) }
+        break if more.empty?
+
+        found.concat(more.map(&:first))
+      end
+      found.map { |name| name.delete_prefix('Simpkv::') }.sort
+    end
 
     def files(pattern)
       Dir[File.join(ROOT, pattern)].sort

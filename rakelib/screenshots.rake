@@ -3,7 +3,8 @@
 # The pages of docs/console.md, by the names of their files: the path, and the element that is clicked on. SampleEstate
 # has what they show.
 SCREENSHOTS = {
-  'overview' => ['/'], 'node' => ['/nodes/web03.zrh.example.org'], 'key' => ['/keys/shop/db_password'],
+  'overview' => ['/'], 'node' => ['/nodes/app04.zrh.example.org'], 'wall' => ['/console/wall'],
+  'key' => ['/keys/shop/db_password'],
   'rule-test' => ['/rules/test?certname=web01.brn.example.org', '.beside button'],
   'access' => ['/access/bindings'],
   'query' => ['/query?query=nodes%5Bcertname%2C+report_timestamp%5D+%7B+latest_report_status+%3D+%22failed%22+%7D']

@@ -1,18 +1,23 @@
 # frozen_string_literal: true
 
 desc 'Make the documentation a site in pkg/site, and fail for a link to nothing. Its index.html needs no server'
-task 'docs:site', [:folder] => :documentation do |_, arguments|
+task 'docs:site', %i[folder root] => :documentation do |_, arguments|
   require 'bundler'
-  require_relative 'site'
+  require 'json'
+  require 'tmpdir'
+  folder = arguments.fetch(:folder, 'pkg/site')
   minisearch = File.join(Bundler.settings[:path].to_s, 'npm/node_modules/minisearch/dist/umd/index.js')
-  abort 'MiniSearch, which searches the site, is missing. Run: bin/setup site' unless File.file?(minisearch)
+  found = File.file?(minisearch) && system('command -v sphinx-build > /dev/null')
+  abort 'Sphinx, or MiniSearch, which searches the site, is missing. Run: bin/setup site' unless found
+  # Sphinx writes this file.
+  others = Dir.exist?(folder) && !File.file?(File.join(folder, '.buildinfo')) && Dir.children(folder).any?
+  abort "#{folder} has files that this command has not written. Name another folder, or remove it" if others
 
-  site = Site.new(arguments.fetch(:folder, 'pkg/site'), minisearch, Documentation.manuals)
-  begin
-    puts "#{site.write} pages"
-  rescue Site::Folder::Occupied => e
-    abort e.message
+  Dir.mktmpdir do |work|
+    manuals = File.join(work, 'manuals.json')
+    File.write(manuals, JSON.generate(Documentation.manuals))
+    FileUtils.cp(minisearch, script = File.join(work, 'minisearch.js'))
+    sh({ 'MANUALS' => manuals, 'MINISEARCH' => script }, 'sphinx-build', '-q', '-W', '--keep-going',
+       '-c', 'rakelib/site', '-d', File.join(work, 'read'), arguments.fetch(:root, '.'), folder, verbose: false)
   end
-  broken = site.broken
-  abort "links to nothing:\n#{broken.join("\n")}" if broken.any?
 end

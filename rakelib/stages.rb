@@ -174,16 +174,20 @@ module Stages
       FileUtils.rm_rf(@folder) if @folder
     end
 
-    # @return [String] a temporary folder for the output of the stages
+    # @return [String] a temporary folder for the output of the stages, and for copies of the checkout, which specs read
+    #   as another user
     def folder
-      LOCK.synchronize { @folder ||= Dir.mktmpdir('simpkv-stages') }
+      LOCK.synchronize { @folder ||= Dir.mktmpdir('simpkv-stages').tap { |made| File.chmod(0o711, made) } }
     end
 
+    # Random contents and the order of examples are the same in each run, so that a change fails for its own defects
+    # alone. SEED=random takes others, as the weekly workflow does; RSpec prints their seed, and SEED=NUMBER repeats it.
+    #
     # @return [Hash{String => String}] the variables of every command: none of Bundler's, but those that find the gems
     def environment
       @environment ||= Bundler.unbundled_env.merge(
         'BUNDLE_GEMFILE' => File.join(ROOT, 'Gemfile'), 'BUNDLE_PATH' => gems, 'BUNDLE_SILENCE_ROOT_WARNING' => '1',
-        'LANG' => 'C.UTF-8', 'LC_ALL' => 'C.UTF-8'
+        'LANG' => 'C.UTF-8', 'LC_ALL' => 'C.UTF-8', 'SEED' => ENV.fetch('SEED', '1')
       ).freeze
     end
 

@@ -13,14 +13,16 @@ def specs(name, ruby, text, *arguments)
   stage(name, text) { |stage| stage.sh(*Rubies.rspec(ruby, *arguments)) }
 end
 
-# A command that makes a target of the core. Two jobs suit two processors, and tests that wait for servers.
+# A command that makes a target of the core. Two jobs suit two processors, and tests that wait for servers. Each C test
+# is a program, and gold links it in a third of the time of ld.
 def core(*arguments, jobs: 2)
-  ['make', '-C', 'ext/core', "-j#{jobs}", '-Otarget', '--no-print-directory', 'WERROR=-Werror', *arguments]
+  linker = ['LDFLAGS=-fuse-ld=gold'] if system('ld.gold', '--version', out: File::NULL)
+  ['make', '-C', 'ext/core', "-j#{jobs}", '-Otarget', '--no-print-directory', 'WERROR=-Werror', *linker, *arguments]
 end
 
 # @param names [Array<String>] of folders of specs
-# @return [Array<String>] where they are, in all gems. One that no gem has is in the list, too: RSpec fails for it, but
-#   takes none at all for all specs. A copy without specs is only built
+# @return [Array<String>] where they are, in all gems. A folder that no gem has is in the list, too, because RSpec runs
+#   all specs if it gets none. A copy without specs is only built
 def folders(*names)
   names.flat_map do |name|
     found = Dir["{,gems/*/}spec/#{name}"].sort
@@ -30,6 +32,10 @@ end
 
 # The specs of the library that call the native part most.
 NATIVE = Dir['spec/unit/{audited,binding,codec,dn,key,memory,native,rules_cases,store}*_spec.rb'].sort.freeze
+
+# The same, and those whose code does something else on JRuby, or calls back from the native part into Ruby.
+ON_JRUBY = [*NATIVE, *Dir['spec/unit/{audit_trail,deadline,encrypted,errors,isolation,secret_native,vardirs,' \
+                          'versioned,versions}*_spec.rb'].sort].freeze
 
 # ---- The tests that `bin/test` runs by default: this Ruby, files and slapd
 
@@ -77,11 +83,13 @@ specs(:jruby93_conformance, :jruby93, "the conformance suite on Debian's JRuby a
       'spec/conformance', 'spec/functions/platform_spec.rb')
 stage :jruby93_compiled, "the conformance suite on Debian's JRuby, which compiles Ruby to bytecode" do |stage|
   variables, *command = Rubies.rspec(:jruby93, '--tag', '~ds389', 'spec/conformance')
-  stage.sh(variables.merge(Rubies::COMPILING), *command)
+  stage.sh(variables.merge(Rubies::COMPILING, 'LONG' => '1'), *command)
 end
 specs(:ffi_unit, :ffi, 'the binding, the codec and the stores, on MRI with FFI', *NATIVE)
 specs(:ffi_functions, :ffi, 'the Puppet functions, on MRI with FFI', *folders('functions'))
-specs(:jruby93_unit, :jruby93, "the library, on Debian's JRuby", '--tag', '~thorough', *folders('unit'))
+specs(:jruby93_unit, :jruby93, "the binding, the codec and the stores, on Debian's JRuby", '--tag', '~thorough',
+      *ON_JRUBY)
+specs(:jruby93_library, :jruby93, "the library, on Debian's JRuby", '--tag', '~thorough', *folders('unit'))
 specs(:jruby93_functions, :jruby93, "the Puppet functions, on Debian's JRuby and Puppet", *folders('functions'))
 specs(:jruby94_unit, :jruby94, 'the binding, the codec and the stores, on the newest JRuby', '--tag', '~thorough',
       *NATIVE)
@@ -112,9 +120,9 @@ stage(:long, "the examples that take minutes each, or need a systemd, clang's an
   stage.sh(*core('tidy'))
   stage.sh('bin/bench', '--quick', *%w[access audit estate rotation rules service])
   variables, *command = Rubies.rspec(:cext, '--tag', 'long',
-                                     *folders(*%w[unit access availability command console distribution estate
-                                                  integration load package puppetserver types]))
-  stage.sh(variables.merge('LONG' => '1', 'BUNDLE_WITH' => 'server'), *command)
+                                     *folders(*%w[unit access availability command conformance console distribution
+                                                  estate integration load package puppetserver server types]))
+  stage.sh(variables.merge('LONG' => '1', 'BUNDLE_WITH' => 'server'), *command, limit: 2 * 3600)
 end
 stage(:planted, 'defects that are planted in a copy, each of which a test must catch: spec/planted') do |stage|
   stage.sh_in_copy('bundle', 'exec', 'rake', 'compile')
@@ -204,15 +212,31 @@ stage :bolt, 'tasks and plans of Bolt' do |stage|
   stage.sh(variables.merge('BOLT_HOME' => home, 'BUNDLE_WITH' => 'server'), *command)
 end
 
-# Options, places and the like do not depend on encryption. Encryption does not depend on the store: a directory is one
-# for MRI here, and for JRuby without encryption in the stage jruby93_conformance.
-{ encrypted_conformance: [:cext, 'encrypted files and slapd, on MRI', '~ds389'],
-  jruby94_encrypted: [:jruby94, 'encrypted files, on the newest JRuby', '~thorough'] }
-  .each do |name, (ruby, text, tag)|
+# They have many gems, some of them old, and each brings its own versions of what others use.
+CLIENTS = %w[puppetdb_cli:2.0.1 puppetdb-ruby:1.2.0 puppetdb_query:0.1.2 octocatalog-diff:2.3.1
+             choria-mcorpc-support:2.27.0].freeze
+# Linters of the description of the API, and what makes a client of it.
+PACKAGES_OF_NPM = %w[@backstage/plugin-catalog-backend-module-puppetdb@0.2.26 @redocly/cli@2.77.0
+                     @stoplight/spectral-cli@6.16.3 openapi-fetch@0.17.0 openapi-typescript@7.13.0
+                     typescript@5.9.3].freeze
+stage :clients, 'clients of PuppetDB, unchanged, with the service; and one that is generated' do |stage|
+  home = "#{Stages.gems}/clients"
+  stage.sh({ 'GEM_HOME' => "#{home}/gems" }, 'gem', 'install', '--silent', '--no-document', '--conservative', *CLIENTS)
+  stage.sh('npm', 'install', '--prefix', "#{home}/npm", '--no-package-lock', '--ignore-scripts', '--no-audit',
+           '--no-fund', '--silent', *PACKAGES_OF_NPM)
+  variables, *command = Rubies.rspec(:cext, *folders('clients'))
+  stage.sh(variables.merge('CLIENTS_HOME' => home, 'BUNDLE_WITH' => 'server'), *command)
+end
+
+# Options, places and the like do not depend on encryption, nor does encryption on the store: for each change, the stage
+# cext_servers has encrypted documents in a directory.
+{ encrypted_conformance: [:cext, 'encrypted files, on MRI', '~thorough', {}],
+  jruby94_encrypted: [:jruby94, 'encrypted files and slapd, on the newest JRuby', '~ds389', { 'LONG' => '1' }] }
+  .each do |name, (ruby, text, tag, more)|
   stage(name, "the conformance suite on #{text}") do |stage|
     files = %w[creation expiry keys many missing stored_bytes values].map { |each| "spec/conformance/#{each}_spec.rb" }
     variables, *command = Rubies.rspec(ruby, '--tag', '~heavy', '--tag', tag, *files)
-    stage.sh(variables.merge('ENCRYPTED' => '1'), *command, 'spec/functions/platform_spec.rb')
+    stage.sh(variables.merge('ENCRYPTED' => '1').merge(more), *command, 'spec/functions/platform_spec.rb')
   end
 end
 
@@ -226,7 +250,7 @@ specs(:availability, :cext, 'pairs of servers, of which one fails while catalogs
 { load: :cext, jruby94_load: :jruby94 }.each do |name, ruby|
   stage name, "many threads and processes at once#{', on the newest JRuby' if ruby == :jruby94}" do |stage|
     variables, *command = Rubies.rspec(ruby, *folders('load'))
-    stage.sh(variables.merge('LOAD_SECONDS' => ENV.fetch('LOAD_SECONDS', '3')), *command)
+    stage.sh(variables.merge('LOAD_SECONDS' => ENV.fetch('LOAD_SECONDS', '2')), *command)
   end
 end
 
@@ -264,9 +288,14 @@ stage :libldap_openssl, 'connections over libldap built with OpenSSL, as on Ente
                          "LDFLAGS=-L#{libldap}/lib #{rpath}", 'ONLY=test_connection test_tls_context'))
 end
 
-# FUZZ_SECONDS=3600 feeds each fuzzer for an hour.
-stage :fuzz, 'the fuzzers' do |stage|
-  stage.sh(*core('fuzz', "SECONDS=#{ENV.fetch('FUZZ_SECONDS', '8')}", jobs: 6))
+# FUZZ_SECONDS=3600 feeds each fuzzer for an hour, and the specs with as many queries. SEED=random makes them others.
+stage :fuzz, 'the fuzzers, and specs with random contents that no other weekly stage runs' do |stage|
+  seconds = ENV.fetch('FUZZ_SECONDS', '8')
+  stage.sh(*core('fuzz', "SECONDS=#{seconds}", jobs: 6), limit: 4 * 3600)
+  variables, *command = Rubies.rspec(:cext, *Dir['gems/*/spec/query/{*fuzz,index_races}_spec.rb'].sort,
+                                     *folders('server/hostile_requests_spec.rb'), 'spec/faults/ldap_network_spec.rb')
+  queries = { 'FUZZ_QUERIES' => ENV.fetch('FUZZ_QUERIES', (Integer(seconds) * 100).to_s) }
+  stage.sh(variables.merge(queries, 'BUNDLE_WITH' => 'server'), *command, limit: 3600)
 end
 
 # GCC's analyzer and cppcheck follow the paths through the code. That of clang does too, and takes longer than both: the
@@ -283,12 +312,12 @@ stage :bench, 'the comparisons, and the number of instructions' do |stage|
   stage.sh('bin/bench', '--check')
 end
 
-stage :style, 'linters, formatters, layers, pages that are out of date, and links' do |stage|
+stage :style, 'linters, formatters, layers, and pages that are out of date' do |stage|
   lint = { 'BUNDLE_WITH' => 'lint' }
   # Without a cache of an earlier run, rubocop takes minutes.
   compiled = defined?(RubyVM::YJIT) ? { 'RUBYOPT' => '--yjit' } : {}
   stage.sh(lint.merge(compiled), 'bundle', 'exec', 'rubocop', '--format', 'quiet')
-  stage.sh(lint, 'bundle', 'exec', 'rake', 'docs:check', 'docs:site', 'layers')
+  stage.sh(lint, 'bundle', 'exec', 'rake', 'docs:check', 'layers')
   stage.sh(lint, 'bundle', 'exec', 'metadata-json-lint', '--strict-dependencies', '--strict-puppet-version',
            'metadata.json')
   stage.sh(lint, 'bundle', 'exec', 'puppet-lint', '--fail-on-warnings', '--no-autoloader_layout-check', 'examples',
@@ -300,7 +329,7 @@ stage :style, 'linters, formatters, layers, pages that are out of date, and link
                                       'packaging/debian/*.{postinst,prerm}'])
 end
 
-# rake takes stages from both ends: those that take longest are there, and short ones in the middle, which ends last.
+# rake takes stages from both ends, so the longest ones are there, and short ones are in the middle, which ends last.
 # chaos and core_alone run all that asan and core run. The conformance suite stands for all specs of functions on JRuby,
 # with Debian's Puppet 7. The stage puppetserver has the estate and the directory on Debian's JRuby.
 ALL = %w[

@@ -4,6 +4,7 @@
 require_relative 'spec_helper'
 require 'puppet'
 require 'puppet/test/test_helper'
+require_relative 'support/puppet_autoload'
 require_relative 'support/puppet_world'
 
 Puppet::Test::TestHelper.initialize

@@ -20,6 +20,8 @@ RSpec.configure do |config|
   config.expect_with(:rspec) { |expectations| expectations.include_chain_clauses_in_custom_matcher_descriptions = true }
   config.mock_with(:rspec) { |mocks| mocks.verify_partial_doubles = true }
   config.order = :random
+  # Stages of the tests say which seed. Unlike --seed, this leaves the order to the groups that need one.
+  config.seed = ENV.fetch('SEED') if ENV['SEED'].to_s.match?(/\A\d+\z/)
   config.fail_if_no_examples = true
   Kernel.srand config.seed
 

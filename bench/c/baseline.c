@@ -5,6 +5,7 @@
 #include "contest.h"
 
 #include <ldap.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ typedef struct client {
     char *documents[2];
     size_t sizes[2];
     long keys, window, page;
+    bool reads;  /* a write reads the entry first */
     char *value; /* the last one read */
     size_t size, room;
     int found;
@@ -78,6 +80,7 @@ static void *open_client(void)
     c->keys = contest_number("BENCH_KEYS", 1);
     c->window = contest_number("BENCH_WINDOW", 1);
     c->page = contest_number("BENCH_PAGE", 500);
+    c->reads = contest_number("BENCH_READ", 0) != 0;
     return c;
 }
 
@@ -103,6 +106,25 @@ static int send_get(client *c, long number)
     char dn[DN_MAX];
 
     key_dn(dn, c, "k", number % c->keys);
+    return search(c, dn, "simpkvJsonValue");
+}
+
+/* Reads the entry that send_modify() changes. */
+static int send_read_own(client *c, long number)
+{
+    char dn[DN_MAX];
+
+    (void)number;
+    snprintf(dn, sizeof dn, "simpkvKey=%s,%s", c->name, c->folder);
+    return search(c, dn, "simpkvJsonValue");
+}
+
+/* Reads the entry that send_add() makes. */
+static int send_read_new(client *c, long number)
+{
+    char dn[DN_MAX];
+
+    key_dn(dn, c, c->name, number);
     return search(c, dn, "simpkvJsonValue");
 }
 
@@ -211,6 +233,19 @@ static void each(client *c, request send, long first, long count)
     }
 }
 
+/* Reads, if it is to, before each write. */
+static void write_each(client *c, request read, request write, long first, long count)
+{
+    for (long i = first; i < first + count; i++) {
+        if (c->reads) {
+            read(c, i);
+            receive(c);
+        }
+        write(c, i);
+        check("response", receive(c));
+    }
+}
+
 /* ---- Cases ---- */
 
 static void get(void *own, long first, long count)
@@ -225,12 +260,17 @@ static void exists(void *own, long first, long count)
 
 static void modify(void *own, long first, long count)
 {
-    each(own, send_modify, first, count);
+    write_each(own, send_read_own, send_modify, first, count);
 }
 
 static void add(void *own, long first, long count)
 {
     each(own, send_add, first, count);
+}
+
+static void read_and_add(void *own, long first, long count)
+{
+    write_each(own, send_read_new, send_add, first, count);
 }
 
 static void delete (void *own, long first, long count)
@@ -384,7 +424,7 @@ int main(int argc, char **argv)
         {"exists", NULL, exists, NULL, print_found},
         {"put_unchanged", NULL, get, NULL, print_value}, /* a put reads the document first */
         {"put_changed", NULL, modify, NULL, print_changed},
-        {"put_new", NULL, add, delete, print_added},
+        {"put_new", NULL, read_and_add, delete, print_added},
         {"delete", add, delete, NULL, print_deleted},
         {"list", NULL, list, NULL, print_list},
         {"fill", NULL, add, NULL, print_added},

@@ -4,8 +4,7 @@
  *
  *   instructions CASE TIMES     without a case, prints the names of all cases
  */
-#include "../../ext/simpkv/json_reader.h"
-
+#include <json/reader.h>
 #include <name/dn.h>
 #include <simpkv.h>
 

@@ -31,6 +31,7 @@ class Contest
   COMMANDS = {
     'bare C loop' => [File.join(__dir__, '..', 'c', 'build', 'baseline')],
     'bare C loop, 16 in flight' => [{ 'BENCH_WINDOW' => '16' }, File.join(__dir__, '..', 'c', 'build', 'baseline')],
+    'bare C loop, reading first' => [{ 'BENCH_READ' => '1' }, File.join(__dir__, '..', 'c', 'build', 'baseline')],
     'C core' => [File.join(__dir__, '..', 'c', 'build', 'core')],
     'store' => [*MRI, BY_RUBY, 'store'],
     'store, FFI' => [{ 'SIMPKV_NATIVE' => 'ffi' }, *MRI, BY_RUBY, 'store'],
@@ -119,8 +120,8 @@ class Contest
 
   # @param operation [String] the contestants' name of the case
   # @param names [Array<String>] of {COMMANDS}; the others are compared with the first one
-  # @param settings [Hash] uri:, threads:, keys:, root: (of a store in files) for the contestants; blocks:, seconds:,
-  #   warm: as in {SideBySide.run}
+  # @param settings [Hash] uri:, threads:, keys:, root: (of a store in files), commands: (more than {COMMANDS}) for the
+  #   contestants; blocks:, seconds:, warm: as in {SideBySide.run}
   # @return [Array<SideBySide::Row>]
   def run(title, operation, names, folder, settings = {})
     timing = { seconds: BLOCK_SECONDS, warm: warm(names) }.merge(settings.slice(:blocks, :seconds, :warm))
@@ -137,7 +138,7 @@ class Contest
   def contestant(name, operation, folder, settings = {}, more = {})
     own = "own-#{name.gsub(/[^a-z]+/i, '-').downcase}"
     @store.put("#{folder.path}/#{own}", folder.documents.last) if operation == 'put_changed'
-    environment, *command = environment_and_command(COMMANDS.fetch(name))
+    environment, *command = environment_and_command(settings.fetch(:commands, {}).fetch(name) { COMMANDS.fetch(name) })
     OtherProcess.new([*command, operation], environment(folder, own, settings).merge(environment, more))
   end
 

@@ -5,7 +5,7 @@
 module QueryData
   QUICK = !ENV['BENCH_QUICK'].to_s.empty?
   # The numbers of nodes at which queries are compared.
-  SIZES = QUICK ? [20, 40] : [1_000, 10_000]
+  SIZES = ENV.fetch('BENCH_SIZES', QUICK ? '20 40' : '1000 10000').split.map { |size| Integer(size, 10) }.freeze
   FAMILIES = { 'Debian' => %w[Debian Ubuntu], 'RedHat' => %w[RedHat AlmaLinux Rocky] }.freeze
   ENVIRONMENTS = %w[production staging].freeze
   PLAIN_FACTS = 117

@@ -91,6 +91,8 @@ class SideBySide
     costs
   end
 
+  # @param times [Array<Numeric>]
+  # @return [Numeric]
   def self.median(times)
     times.sort[times.length / 2]
   end
@@ -102,5 +104,5 @@ class SideBySide
     Row.new(title: title, name: name, median: median(sorted), best: sorted.first, ratio: first / median(sorted),
             spread: middle_half / median(sorted), processor: processor, operations: size * costs.length)
   end
-  private_class_method :check_equal, :block_sizes, :block_size, :measure, :median, :row
+  private_class_method :check_equal, :block_sizes, :block_size, :measure, :row
 end

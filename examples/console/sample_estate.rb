@@ -125,7 +125,7 @@ class SampleEstate
     runs = nodes.to_h { |node| [node, SampleRuns.new(node, @now, reports)] }
     put(@estate.reports, runs.flat_map { |node, run| run.reports.map { |each| [slot(node, each), each] } }.to_h)
     put(@estate.statuses, runs.to_h { |node, run| [[node.name], run.status] })
-    runs.each { |node, run| backdate(node, run) if run.late? }
+    runs.each { |node, run| backdate(node, run) }
   end
 
   def store_run(node, inspector)

@@ -13,18 +13,22 @@ class SampleRuns
   DAY = 86_400
   # The statuses of a hundred runs.
   STATUSES = [*['failed'] * 2, *['changed'] * 14, *['noop'] * 3, *['unchanged'] * 81].freeze
-  # Resource, property, message of an event of such a run.
+  # Resource, property, message of an event of such a run, and the place of the resource in the module profile.
   EVENTS = {
-    'changed' => [['File[/etc/motd]', 'content', "content changed '{sha256}9c56cc51' to '{sha256}5feceb66'"],
-                  ['Package[openssl]', 'ensure', "ensure changed '3.0.11-1' to '3.0.14-1'"],
-                  ['Service[chrony]', 'ensure', "ensure changed 'stopped' to 'running' (corrective)"],
-                  ['User[deploy]', 'groups', "groups changed ['adm'] to ['adm', 'docker']"]],
-    'noop' => [['File[/etc/ssh/sshd_config]', 'mode', "current_value '0600', should be '0644' (noop)"]],
-    'failed' => [['Exec[apt-get update]', 'returns', "'/usr/bin/apt-get update' returned 100 instead of one of [0]"],
-                 ['Service[shop]', 'ensure', "change from 'stopped' to 'running' failed: Systemd start failed!"]]
+    'changed' => [['File[/etc/motd]', 'content', "content changed '{sha256}9c56' to '{sha256}5fec'", 'base', 21],
+                  ['Package[openssl]', 'ensure', "ensure changed '3.0.11-1' to '3.0.14-1'", 'base', 34],
+                  ['Service[chrony]', 'ensure', "ensure changed 'stopped' to 'running' (corrective)", 'time', 12],
+                  ['User[deploy]', 'groups', "groups changed ['adm'] to ['adm', 'docker']", 'deploy', 8]],
+    'noop' => [['File[/etc/ssh/sshd_config]', 'mode', "current_value '0600', should be '0644' (noop)", 'ssh', 17]],
+    'failed' => [['Exec[apt-get update]', 'returns', "'/usr/bin/apt-get update' returned 100 instead of one of [0]",
+                  'apt', 9],
+                 ['Service[shop]', 'ensure', "change from 'stopped' to 'running' failed: Systemd start failed!",
+                  'shop', 42]]
   }.freeze
+  # The nodes whose last runs have failed, by their numbers: how many runs, and which event.
+  FAILING = { 7 => [1, 0], 8 => [3, 0], 11 => [2, 1], 12 => [1, 0], 15 => [5, 1], 16 => [2, 0] }.freeze
   OUTCOMES = { 'changed' => 'success', 'failed' => 'failure', 'noop' => 'noop' }.freeze
-  private_constant :INTERVAL, :DAY, :STATUSES, :EVENTS, :OUTCOMES
+  private_constant :INTERVAL, :DAY, :STATUSES, :EVENTS, :FAILING, :OUTCOMES
 
   # @param node [SampleNode]
   # @param now [Time]
@@ -61,12 +65,14 @@ class SampleRuns
     time = last_run - (back * INTERVAL)
     status = outcome(back)
     members = { 'host' => @node.name, 'environment' => @node.environment, 'status' => status,
-                'noop' => status == 'noop', 'noop_pending' => status == 'noop', 'corrective_change' => false,
+                'noop' => status == 'noop', 'noop_pending' => status == 'noop',
+                'corrective_change' => events(back, time).any? { |event| event['corrective_change'] },
                 'puppet_version' => '8.10.0', 'report_format' => 12, 'configuration_version' => time.to_i,
                 'transaction_uuid' => uuid(back), 'transaction_completed' => true,
                 'cached_catalog_status' => 'not_used', 'time' => time.iso8601 }
     Simpkv::Estate::ReportSummary.of(members, metrics(back), events(back, time))
-                                 .merge('received' => (time + seconds(back)).iso8601, 'run' => 1000 - back)
+                                 .merge('received' => (time + seconds(back)).iso8601, 'run' => 1000 - back,
+                                        'details' => "s#{uuid(back).delete('-')}", 'logs' => logs(back, time))
   end
 
   def last_run
@@ -75,19 +81,42 @@ class SampleRuns
   end
 
   def outcome(back)
-    return 'failed' if back < 2 && @node.number % 41 == 5
+    failed, = FAILING.fetch(@node.number, [0])
+    return 'failed' if back < failed
 
-    @node.pick("outcome #{back}", STATUSES)
+    # The demo says how many last runs have failed.
+    @node.pick("outcome #{back}", back == failed ? STATUSES - ['failed'] : STATUSES)
   end
 
   def events(back, time)
     status = outcome(back)
-    chosen = EVENTS.fetch(status, []).first(1 + @node.pick("events #{back}", [0, 0, 1, 2]))
-    chosen.map do |resource, property, message|
+    chosen(status, back).map do |resource, property, message, manifest, line|
       { 'resource' => resource, 'property' => property, 'status' => OUTCOMES.fetch(status), 'time' => time.iso8601,
-        'message' => message, 'corrective_change' => message.include?('corrective'), 'line' => 21,
-        'file' => '/etc/puppetlabs/code/environments/production/modules/profile/manifests/base.pp' }
+        'message' => message, 'corrective_change' => message.include?('corrective'), 'line' => line,
+        'file' => "/etc/puppetlabs/code/environments/production/modules/profile/manifests/#{manifest}.pp" }
     end
+  end
+
+  # @return [Array<Hash>] the log of a run, as it is stored beside the summary: see {Simpkv::Estate::ReportDetails}
+  def logs(back, time)
+    lines = events(back, time).map do |event|
+      level = event['status'] == 'failure' ? 'err' : 'notice'
+      source = "/Stage[main]/Profile/#{event['resource']}/#{event['property']}"
+      log(level, event['message'], source, time).merge(event.slice('file', 'line'))
+    end
+    [*lines, log('notice', "Applied catalog in #{seconds(back)} seconds", 'Puppet', time)]
+  end
+
+  def log(level, message, source, time)
+    { 'level' => level, 'message' => message, 'source' => source, 'tags' => [level], 'time' => time.iso8601 }
+  end
+
+  def chosen(status, back)
+    events = EVENTS.fetch(status, [])
+    return [events[FAILING.fetch(@node.number, [0, 0]).last]] if status == 'failed'
+
+    first = @node.pick("first event #{back}", [*0...events.length, 0])
+    events.rotate(first.to_i).first(1 + @node.pick("events #{back}", [0, 0, 1, 2]))
   end
 
   def metrics(back)

@@ -63,14 +63,6 @@ $(library): $(objects)
 	$(CC) -shared -Wl,-soname,libsimpkv.so.$(abi) -Wl,--no-undefined -Wl,-z,nodelete $(cflags) $(ldflags) $^ $(libs) -o $@.new
 	mv $@.new $@
 
-# The JSON reader of the MRI extension does not use Ruby's C API, so it is tested and fuzzed here.
-reader := $(BUILD)/json_reader.o
-$(reader): $(root)../simpkv/json_reader.c $(this)
-	@mkdir -p $(@D)
-	$(CC) $(cppflags) $(cflags) -MMD -MP -c $< -o $@
-
-$(BUILD)/test/json/test_reader $(BUILD)/fuzz_json_read: $(reader)
-
 wipe_tests := test_wipe test_json_wipe test_keyring_wipe test_secret_wipe test_kinds_wipe
 $(filter $(addprefix %/,$(wipe_tests)),$(tests)): $(BUILD)/test/freed.o
 $(filter $(BUILD)/test/crypt/%,$(tests)): $(BUILD)/test/crypt_fixture.o
@@ -109,16 +101,16 @@ test:
 # Those that take less than a second and start no server.
 test-quick:
 	$(MAKE) test ONLY="test_base test_document test_double test_reader test_tree test_dn test_key test_uri \
-	  test_transport test_gate test_resolve test_file_access test_store test_crypt test_keys test_page test_audit \
-	  test_form"
+	  test_transport test_gate test_resolve test_file_access test_store test_answer test_crypt test_keys test_page \
+	  test_audit test_form"
 
-# Sanitizers have a free() of their own, as the tests of wiped memory have. Its locks stay taken in a child if another
-# thread allocates during the fork, as in test_fork (a hang in some 40 runs).
+# Sanitizers replace free(), and so do the tests of wiped memory. If another thread allocates during a fork, as in
+# test_fork, the locks of a sanitizer stay taken in the child (a hang in some 40 runs).
 alone := test_fork $(wipe_tests)
 test-alone:
 	$(MAKE) test ONLY="$(alone)"
 
-# The reports of sanitizers have lines, and no variables, for which -g1 is enough: it compiles faster than -g.
+# The reports of sanitizers name lines, but no variables. -g1 is enough for that, and compiles faster than -g.
 asan:
 	$(MAKE) run-tests BUILD=build/asan WITHOUT="$(alone)" \
 	  CFLAGS="-O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
@@ -156,7 +148,8 @@ $(BUILD)/fuzz_responses: replaced := skv_connect skv_pool_borrow skv_pool_return
   skv_pool_mark_timed_out skv_pool_count skv_pool_count_retry skv_tls_configure skv_tls_describe ldap_install_tls
 $(BUILD)/fuzz_options: replaced := skv_pool_for
 $(BUILD)/fuzz_secrets: replaced := crypt_rn PKCS5_PBKDF2_HMAC
-# The thread that initialises libldap leaves some bytes of the C library. A leak of an input is found without this check.
+# The thread that initialises libldap leaks some bytes in the C library. libFuzzer finds the leak of an input without
+# this check.
 $(BUILD)/fuzz_responses.run: export ASAN_OPTIONS := leak_check_at_exit=0
 
 $(fuzzers): $(BUILD)/fuzz_%: $(root)fuzz/fuzz_%.c $(objects)

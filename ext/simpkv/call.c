@@ -49,9 +49,9 @@ skv_rb_store *skv_rb_store_of(VALUE self)
 static skv_cancel *spare_cancels[SPARE_MAX];
 static int spare_count;
 
-/* Before Ruby 3.3, no thread may tell the main thread of a signal while other Ruby threads live, so that the core asks
- * here. Reads a flag of the calling thread, whose object the stack of the caller keeps in place; Ruby's thread.c says
- * that rb_thread_interrupted() can be called without the GVL. */
+/* Before Ruby 3.3, it can happen that no thread tells the main thread of a signal while other Ruby threads live. So the
+ * core asks here. Reads a flag of the calling thread, whose object the stack of the caller keeps in place; Ruby's
+ * thread.c says that rb_thread_interrupted() can be called without the GVL. */
 static int is_thread_interrupted(void *thread)
 {
     return rb_thread_interrupted((VALUE)thread);
@@ -120,12 +120,14 @@ static int64_t end_after(int64_t ms)
 }
 
 /* The timeout of a call that repeats an interrupted one. */
-static int64_t rest_of(const skv_rb_call *call, int64_t timeout_ms)
+static int64_t rest_of(skv_rb_call *call, int64_t timeout_ms)
 {
     int64_t now = monotonic_ms();
 
-    if (timeout_ms <= 0 || call->advances)
+    if (timeout_ms <= 0)
         return timeout_ms;
+    if (call->advances)
+        call->end_ms = end_after(timeout_ms);
     if (now >= call->end_ms)
         return 0;
     return call->per_round_trip ? timeout_ms : call->end_ms - now;
@@ -136,8 +138,8 @@ static int64_t rest_of(const skv_rb_call *call, int64_t timeout_ms)
  * interrupts are harmless: the call has changed nothing yet, and this function repeats it for the rest of its time. An
  * interrupt that comes too late to stop the call does not discard its result.
  *
- * A page or a round has no time of its own, but each of its round trips. It is repeated until it has taken the time of
- * one without any result.
+ * A page, a round or the deletion of a tree has no time of its own, but each of its round trips. It is repeated until
+ * it has taken the time of one without any result.
  */
 static void run_until_done(skv_rb_call *call)
 {

@@ -42,8 +42,8 @@ typedef struct skv_rb_call {
     int page_flags;       /* SKV_PAGE_* */
     skv_reply *page;      /* the page before it is decrypted */
     bool opens;           /* the call opens the store */
-    bool per_round_trip;  /* timeout_ms is for each round trip of a page or a round */
-    bool advances;        /* timeout_ms is for each of many round trips; an interrupted call may have done a part */
+    bool per_round_trip;  /* timeout_ms is for each of many round trips */
+    bool advances;        /* the interrupted call has done a part, so the next one gets the whole time */
     bool in_rounds;       /* after an interrupt, the block decides on the next round */
     bool again;           /* the call repeats an interrupted one */
     bool stalled;         /* the interrupted one has done nothing */

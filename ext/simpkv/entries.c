@@ -30,8 +30,8 @@ static int run_delete_entry(skv_rb_call *call)
 
 static int run_list_entries(skv_rb_call *call)
 {
-    return skv_entry_list(call->native->store, SKV_RB_BYTES(call->name), SKV_RB_BYTES(call->document), call->timeout_ms,
-                          call->cancel, call->reply);
+    return skv_entry_list(call->native->store, SKV_RB_BYTES(call->name), SKV_RB_BYTES(call->document),
+                          SKV_RB_BYTES(call->expect), call->timeout_ms, call->cancel, call->reply);
 }
 
 static int run_password(skv_rb_call *call)
@@ -57,27 +57,32 @@ static VALUE to_done(skv_rb_call *call)
     return skv_reply_status(call->reply) == SKV_OK ? Qtrue : Qfalse;
 }
 
-static VALUE read_entries(VALUE self, int (*run)(skv_rb_call *), VALUE dn, VALUE attributes, VALUE timeout_ms)
+/* `filter` is nil for none. */
+static VALUE read_entries(VALUE self, int (*run)(skv_rb_call *), VALUE dn, VALUE attributes, VALUE filter,
+                          VALUE timeout_ms)
 {
-    VALUE packed = rb_str_buf_new(256);
+    VALUE packed = rb_str_buf_new(256), packed_filter = rb_str_buf_new(0);
     skv_rb_call call = {
         .run = run, .convert = skv_rb_to_parsed, .name = skv_rb_bytes(dn), .timeout_ms = NUM2LL(timeout_ms)};
 
     Check_Type(attributes, T_ARRAY);
     for (long i = 0; i < RARRAY_LEN(attributes); i++)
         skv_rb_pack(packed, rb_ary_entry(attributes, i), NUL_IN_ATTRIBUTE);
+    if (!NIL_P(filter))
+        skv_rb_pack(packed_filter, filter, NUL_IN_ATTRIBUTE);
     call.document = skv_rb_bytes(packed);
+    call.expect = skv_rb_bytes(packed_filter);
     return skv_rb_perform(self, &call);
 }
 
 static VALUE native_read_entry(VALUE self, VALUE dn, VALUE attributes, VALUE timeout_ms)
 {
-    return read_entries(self, run_read_entry, dn, attributes, timeout_ms);
+    return read_entries(self, run_read_entry, dn, attributes, Qnil, timeout_ms);
 }
 
-static VALUE native_list_entries(VALUE self, VALUE dn, VALUE attributes, VALUE timeout_ms)
+static VALUE native_list_entries(VALUE self, VALUE dn, VALUE attributes, VALUE filter, VALUE timeout_ms)
 {
-    return read_entries(self, run_list_entries, dn, attributes, timeout_ms);
+    return read_entries(self, run_list_entries, dn, attributes, filter, timeout_ms);
 }
 
 static int pack_attribute(VALUE name, VALUE values, VALUE packed)
@@ -159,7 +164,7 @@ static VALUE native_check_password(VALUE self, VALUE dn, VALUE password, VALUE t
 void skv_rb_init_entries(VALUE store_class)
 {
     rb_define_method(store_class, "read_entry", native_read_entry, 3);
-    rb_define_method(store_class, "list_entries", native_list_entries, 3);
+    rb_define_method(store_class, "list_entries", native_list_entries, 4);
     rb_define_method(store_class, "add_entry", native_add_entry, 3);
     rb_define_method(store_class, "modify_entry", native_modify_entry, 4);
     rb_define_method(store_class, "delete_entry", native_delete_entry, 3);

@@ -4,8 +4,8 @@
  * It handles plain data with simple keys. JsonWriter, in Ruby, handles the rest and raises all errors. The FFI binding
  * uses JsonWriter for everything, so that both bindings return the same JSON and raise the same errors.
  */
+#include "../core/src/json/text.h"
 #include "convert.h"
-#include "json_text.h"
 
 /* Enough for most documents. */
 #define CHUNK_SIZE 1000

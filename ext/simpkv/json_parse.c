@@ -4,8 +4,8 @@
  * skv_json_reader reads most documents. JsonReader, in Ruby, reads the rest and raises all errors. The FFI binding uses
  * JsonReader for everything, so that both bindings return the same objects and raise the same errors.
  */
+#include "../core/src/json/reader.h"
 #include "convert.h"
-#include "json_reader.h"
 
 /* The number of elements, or of names and values, that are put into their Array or Hash at once. */
 #define BATCH 32

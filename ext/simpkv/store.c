@@ -227,8 +227,11 @@ static int note_result(skv_rb_call *call, int status)
 
 static int run_deletetree(skv_rb_call *call)
 {
-    return note_result(call, skv_deletetree(call->native->store, SKV_RB_BYTES(call->key), call->timeout_ms,
-                                            call->cancel, call->reply));
+    int status = note_result(call, skv_deletetree(call->native->store, SKV_RB_BYTES(call->key), call->timeout_ms,
+                                                  call->cancel, call->reply));
+
+    call->advances = skv_reply_number(call->reply) > 1;
+    return status;
 }
 
 static VALUE native_deletetree(VALUE self, VALUE folder, VALUE timeout_ms)
@@ -237,7 +240,7 @@ static VALUE native_deletetree(VALUE self, VALUE folder, VALUE timeout_ms)
                         .convert = to_boolean,
                         .key = skv_rb_bytes(folder),
                         .timeout_ms = NUM2LL(timeout_ms),
-                        .advances = true};
+                        .per_round_trip = true};
 
     return skv_rb_perform(self, &call);
 }

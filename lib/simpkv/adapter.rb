@@ -96,8 +96,8 @@ module Simpkv
 
     # @param options [Hash] of a level of hiera.yaml
     # @param compiling [String] the environment that the catalog is compiled in
-    # @return [HieraLevel] the level. The same options have the same level, which keeps its entries while
-    #   Hiera drops its own, as it does whenever a variable of hiera.yaml changes
+    # @return [HieraLevel] the level, the same for equal options. It keeps its entries; Hiera drops its own whenever a
+    #   variable of hiera.yaml changes
     # @raise [ConfigError] an option is invalid
     def hiera_level(options, compiling)
       @hiera_levels.fetch(options) do

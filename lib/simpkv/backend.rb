@@ -6,7 +6,6 @@ require 'simpkv/backend/ldap_place'
 require 'simpkv/config/sections'
 require 'simpkv/config/unit_test'
 require 'simpkv/config/validation'
-require 'simpkv/store/replica_reads'
 
 module Simpkv
   # One backend of merged options: its options, checked and converted, its place, its store with all layers, and the
@@ -54,7 +53,8 @@ module Simpkv
     # @param vardirs [Array(Array<String>, Array<String>)] `vardirs` and `more` of {DefaultRoot}
     # @param warn [#call, nil] receives each warning, when the store is opened
     # @param node [String, #call, nil] the node that operations are for, in the audit log: see {Audit::Recorder}
-    # @param place [#open, nil] the one of a plugin, which checks the options of its type; nil for that of the type
+    # @param place [#open, nil] the place of a plugin, which checks the options of its type; nil for the place of the
+    #   type
     # @raise [ConfigError]
     def initialize(options, vardirs, warn = nil, node: nil, place: nil)
       @options = place ? options : checked(options)
@@ -171,10 +171,11 @@ module Simpkv
 
     # As {#open_existing}, for reads that go on while the server of `write_uri` is down: see {ReplicaReads}.
     #
+    # @yieldreturn [Boolean] whether a read may go on
     # @return [Store, Object] see {Layers.over}
     # @raise [ConfigError, Error]
-    def open_for_replicas
-      layered(ReplicaReads.new(place.open_existing) { place.open_existing })
+    def open_for_replicas(&allowed)
+      layered(ReplicaReads.new(place.open_existing, allowed) { place.open_existing })
     end
 
     # Opens a store, which must exist, for calls that remove what they find. In files, they follow no link to a folder.

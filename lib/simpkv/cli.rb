@@ -1,8 +1,13 @@
 # frozen_string_literal: true
 
-require 'simpkv'
 require 'simpkv/cli/failure'
 require 'simpkv/cli/output'
+require 'simpkv/library'
+require 'simpkv/version'
+
+Simpkv::LIBRARY.each do |file|
+  Simpkv.autoload(file[/\w+\z/].split('_').map(&:capitalize).join, "simpkv/#{file}")
+end
 
 module Simpkv
   # The command `simpkv`, for operators: it shows and changes keys from a shell, without Puppet. {Commands} has its
@@ -10,6 +15,7 @@ module Simpkv
   module Cli
     HELP = %w[-h --help].freeze
     private_constant :HELP
+    %w[Command Field Variables Walk].each { |name| autoload(name, "simpkv/cli/#{name.downcase}") }
 
     class << self
       # Runs a command.
@@ -43,9 +49,9 @@ module Simpkv
       # @param arguments [Array<String>]
       # @return [Array<String>] the options, with their values
       def leading_options(arguments)
-        require 'simpkv/cli/commands'
         taken = []
         while arguments.first&.start_with?('-')
+          require 'simpkv/cli/command'
           taken << arguments.shift
           taken << arguments.shift if arguments.any? && Command.new.switch(taken.last)&.arg
         end
@@ -63,9 +69,11 @@ module Simpkv
       end
 
       def dispatch(arguments)
-        leading = leading_options(arguments)
-        return puts("simpkv #{VERSION}") if [%w[version], %w[--version]].include?(leading + arguments)
+        return puts("simpkv #{VERSION}") if [%w[version], %w[--version]].include?(arguments)
 
+        require 'simpkv/cli/commands'
+        arguments.clear if arguments.one? && (arguments & HELP).any?
+        leading = leading_options(arguments)
         # `help COMMAND` is the same as `COMMAND --help`.
         arguments.push('--help').shift if arguments.first == 'help'
         found = Commands.resolve(arguments)

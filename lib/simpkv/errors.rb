@@ -37,7 +37,7 @@ module Simpkv
       @reason || message
     end
 
-    # Names the key that the error is about. The first caller, who is the nearest to the cause, knows best.
+    # Names the key that the error is about. Only the first call counts, because it is the nearest to the cause.
     #
     # @param key [String, nil] its path in the store; ignored if it is nil, empty, or no text
     # @param reason [String, nil] see {#reason}

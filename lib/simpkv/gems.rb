@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require 'monitor'
-require 'rbconfig'
 require 'simpkv/errors'
 require 'simpkv/version'
 
@@ -77,8 +76,15 @@ module Simpkv
       # @return [Array<String>] the names of all that is there
       # @raise [MissingError] a gem has another version
       def names(kind)
+        files(kind).keys
+      end
+
+      # @param kind [String]
+      # @return [Hash{String => String}] the files of all that is there, by name
+      # @raise [MissingError] a gem has another version
+      def files(kind)
         list.select { |_, other, _| other == kind }.map(&:first).uniq.each { |gem| folder(gem) }
-        [OWN, *others.values].flat_map { |folder| names_in(folder, kind) }.uniq.sort
+        [*others.values.reverse, OWN].map { |folder| files_in(folder, kind) }.inject(:merge).sort.to_h
       end
 
       # @param kind [String]
@@ -91,7 +97,7 @@ module Simpkv
       # @param kind [String]
       # @return [Array<String>] the names of all that there is in any gem, installed or not
       def known(kind)
-        (names_in(OWN, kind) + list.select { |_, other, _| other == kind }.map(&:last)).sort
+        (files_in(OWN, kind).keys + list.select { |_, other, _| other == kind }.map(&:last)).sort
       end
 
       # @param kind [String]
@@ -119,6 +125,7 @@ module Simpkv
       #
       # @return [String] the command gem of this Ruby
       def command
+        require 'rbconfig'
         command = File.join(RbConfig::CONFIG['bindir'], 'gem')
         File.exist?(command) ? command : 'gem'
       end
@@ -140,7 +147,7 @@ module Simpkv
         list.find { |_, *thing| thing == [kind, name] }&.first
       end
 
-      # Only a gem that adds something of the kind is looked for: that of the service would bring its own gems into the
+      # Looks only for a gem that adds something of the kind: simpkv-server would load the gems that it needs into the
       # process of a compiler.
       #
       # @return [String, nil] the folder of a gem; nil if it is not there
@@ -172,8 +179,8 @@ module Simpkv
         @list ||= File.readlines(LIST).map(&:split)
       end
 
-      def names_in(folder, kind)
-        Dir[File.join(folder, 'simpkv', kind, '*.rb')].map { |file| File.basename(file, '.rb') }
+      def files_in(folder, kind)
+        Dir[File.join(folder, 'simpkv', kind, '*.rb')].to_h { |file| [File.basename(file, '.rb'), file] }
       end
 
       def file?(folder, kind, name)

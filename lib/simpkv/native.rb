@@ -17,5 +17,18 @@ module Simpkv
     raise LoadError, "SIMPKV_NATIVE=#{wanted}: expected #{jruby ? 'ffi' : 'cext or ffi'}, or nothing"
   end
 
+  # Returns statistics of this process's connections to directory servers. All stores, environments and catalogs share
+  # these.
+  #
+  # @return [Hash] `{'pools' => [{'identity' => ..., 'servers' => [{'uri' => ..., 'open' => 1, 'idle' => 1, ...}]}]}`:
+  #   numbers of connections, waits, failures, retries and operations, by server; times in microseconds. Each pool also
+  #   has `'refused_password_file'`: the file of `admin_pw_file` if a server refuses its password, and the pool binds
+  #   with its former password; otherwise nil. Each server also has `'vendor'`, its own name for itself, and `'tls'` of
+  #   the newest connection: `{'protocol' => 'TLS1.3', 'cipher' => 'AES-256-GCM', 'certificate_ends' => 1790000000}`, in
+  #   seconds since 1970. Unknown facts are nil, and so is `'tls'` without TLS. No value and no password appears
+  def self.stats
+    Native.stats
+  end
+
   require "simpkv/native/#{binding_wanted}"
 end

@@ -11,8 +11,8 @@ module Simpkv
     # @param store [Store, Object] the store of forms, and of reads
     # @param versioned [VersionedStore] the store of new secrets
     # @param deadline [Deadline, nil] of all calls
-    # @param known [Hash{String => Entry}] by path, filled with the keys and certificates that the caller has got: all
-    #   their parts are those of one moment
+    # @param known [Hash{String => Entry}] by path, filled with the keys and certificates that the caller has read, so
+    #   that all their parts come from one moment
     # @param warn [#call] receives the reason why a certificate could not be renewed
     # @yieldparam key [String] of a CA
     # @yieldreturn [Array<String>] the paths where it may be; the first one that exists counts

@@ -43,11 +43,11 @@ module Simpkv
     # @param key [String]
     # @param latest [Boolean] whether to ask a server of `write_uri`, where writes go, instead of one of `ldap_uri`: for
     #   callers that decide on a write by the stored document
-    # @param stored [Boolean] whether a key that a 389-DS shows only because it has deleted it half counts as missing
-    #   (docs/adr/0054): for callers that do not write because the key is there. `latest` includes it
+    # @param stored [Boolean] whether a key that 389-DS has only half deleted counts as missing (docs/adr/0054): for
+    #   callers that write nothing if the key exists. `latest` includes it
     # @param required [Boolean] whether a missing key raises {NotFoundError}; otherwise the result is nil
-    # @param deadline [Deadline, nil] of a call of which this operation is a step, for a directory: as for all methods
-    #   that take one. A store in files waits for each lock by itself
+    # @param deadline [Deadline, nil] of the call that this operation is a step of, for a directory: so for all methods
+    #   that take a deadline. A store in files waits for each lock by itself
     # @return [String, nil] its document, tagged UTF-8
     # @raise [NotFoundError, IsFolderError]
     # @raise [TimeoutError] another process kept the key locked, or the server did not respond in time: as for all calls
@@ -72,8 +72,8 @@ module Simpkv
     # @param folder [String] such as `environments/production`
     # @param key [String] below it
     # @param upper [Boolean] whether the key may have capital letters
-    # @return [Hash{Symbol => Object}, String, nil] `{value:, metadata:}`; the document if it has more than these, or
-    #   the binding is FFI; nil if the key is malformed or too long, or stands for the folder itself
+    # @return [Hash{Symbol => Object}, String, nil] `{value:, metadata:}`; the document if it has more than these; nil
+    #   if the key is malformed or too long, or stands for the folder itself
     # @raise [NotFoundError, IsFolderError, TimeoutError] as {#get}
     def get_decoded(folder, key, upper)
       @native.get_decoded(folder, key, upper, @timeout_ms)

@@ -9,7 +9,8 @@ module Simpkv
     PATTERN = /[\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f]|
                [\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{13430}-\u{1345f}]|
                [\u{1bca0}-\u{1bca3}\u{1d159}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/x.freeze
-    private_constant :PATTERN
+    ALL = /(?!\n)[[:cntrl:]]|#{PATTERN}/.freeze
+    private_constant :PATTERN, :ALL
 
     class << self
       # @param json [String] JSON, in which such characters may stand as they are
@@ -27,7 +28,7 @@ module Simpkv
         utf8 = text.dup.force_encoding(Encoding::UTF_8).scrub do |bytes|
           bytes.unpack('C*').map { |byte| format('\\x%02X', byte) }.join
         end
-        utf8.gsub(/(?!\n)[[:cntrl:]]|#{PATTERN}/) do |character|
+        utf8.gsub(ALL) do |character|
           format(character.ord > 0xff ? '\\u{%X}' : '\\x%02X', character.ord)
         end
       end

@@ -35,7 +35,8 @@ Systems.all.each do |system, facts|
       is_expected.to contain_package(debian ? 'ruby-dev' : 'ruby-devel')
       is_expected.to contain_package('simpkv-access').with(provider: 'gem', source: nil)
                                                      .that_requires('Package[simpkv-estate]')
-      is_expected.to contain_package('simpkv-estate').that_requires('Package[simpkv]')
+      is_expected.to contain_package('simpkv-estate').that_requires('Package[simpkv-operations]')
+      is_expected.to contain_package('simpkv-operations').that_requires('Package[simpkv]')
       is_expected.not_to contain_file('/etc/simpkv/simpkv.yaml')
     end
 
@@ -52,7 +53,7 @@ Systems.all.each do |system, facts|
       let(:params) { { gem_source: '/srv/simpkv.gem' } }
 
       it "asks for the files of the other gems, on #{system}" do
-        is_expected.to compile.and_raise_error(/name the files of simpkv-estate and simpkv-access in 'gems'/)
+        is_expected.to compile.and_raise_error(/files of simpkv-operations, simpkv-estate, simpkv-access in 'gems'/)
       end
     end
 
@@ -185,13 +186,13 @@ RSpec.describe 'simpkv', type: :class do
     let(:params) { { options: options, estate: { 'wrong' => 1 } } }
 
     before do
-      allow(Simpkv::SiteCheck).to receive(:check).and_raise(LoadError, 'libsimpkv.so.4: no such file')
+      allow(Simpkv::SiteCheck).to receive(:check).and_raise(LoadError, 'libsimpkv.so.5: no such file')
       allow(Puppet).to receive(:warning)
     end
 
     it 'writes the file, whose readers say so, and warns' do
       is_expected.to contain_file('/etc/simpkv/simpkv.yaml')
-      expect(Puppet).to have_received(:warning).with(/options are not checked: libsimpkv.so.4/)
+      expect(Puppet).to have_received(:warning).with(/options are not checked: libsimpkv.so.5/)
     end
   end
 

@@ -44,21 +44,28 @@ module OnTerminal
   # @param answers [Array<String>] what is typed
   # @return [Array(String, Integer)] all that the terminal shows, and the exit code
   def on_terminal(*arguments, answers: [], environment: {})
-    environment = Unbundled::VARIABLES.merge('SIMPKV_CONFIG' => config).merge(environment)
-    PTY.spawn(environment, *Unbundled::SIMPKV, *arguments, chdir: folder) do |output, input, pid|
-      answers.each { |answer| input.puts(answer) }
-      shown = +''
-      begin
-        loop { shown << output.readpartial(4096) }
-      rescue Errno::EIO, EOFError # The end, on Linux.
-        nil
-      end
-      return [shown.force_encoding(Encoding::UTF_8), Process.wait2(pid).last.exitstatus]
+    PTY.open do |terminal, program|
+      pid = Unbundled::PRELOADED.spawn(arguments, env: { 'SIMPKV_CONFIG' => config }.merge(environment), chdir: folder,
+                                                  in: program, out: program, err: program)
+      program.close
+      answers.each { |answer| terminal.puts(answer) }
+      [shown_on(terminal), Process.wait2(pid).last.exitstatus]
     end
+  end
+
+  def shown_on(terminal)
+    shown = +''
+    loop { shown << terminal.readpartial(4096) }
+  rescue Errno::EIO, EOFError # The end, on Linux.
+    shown.force_encoding(Encoding::UTF_8)
   end
 end
 
 RSpec.configure do |config|
   config.include(OnTerminal)
   config.define_derived_metadata(file_path: %r{/spec/command/}) { |metadata| metadata[:needs] ||= :cext }
+end
+
+RSpec::Matchers.define(:not_show_secrets) do
+  match { |text| !text.to_s.b.include?('pl4nted') }
 end

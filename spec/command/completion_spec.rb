@@ -17,7 +17,7 @@ RSpec.describe 'simpkv completion' do
   # By line, up to the cursor, the words that complete it: commands section by section, others sorted.
   lines = {
     'simpkv e' => Simpkv::Cli::Commands.members.keys.grep(/\Ae/), 'simpkv ge' => %w[get], 'simpkv help tr' => %w[tree],
-    'simpkv passgen i' => %w[import], 'simpkv help passgen i' => %w[import], 'simpkv comple' => %w[completion],
+    'simpkv secret i' => %w[import], 'simpkv help secret i' => %w[import], 'simpkv comple' => %w[completion],
     'simpkv li' => %w[list], 'simpkv delet' => %w[delete], 'simpkv list a' => %w[app1/ app2/],
     'simpkv get ' => %w[app1/ app2/ token], 'simpkv get app1/' => %w[app1/db_password app1/site/ app1/web:443],
     'simpkv get app1/web:4' => %w[app1/web:443], 'simpkv get to' => %w[token], 'simpkv get token a' => %w[app1/ app2/],
@@ -31,7 +31,7 @@ RSpec.describe 'simpkv completion' do
     'simpkv ls --output=y' => %w[--output=yaml], 'simpkv schema --layout h' => %w[hex],
     'simpkv put a --file fil' => %w[files/], 'simpkv --vardir fil' => %w[files/],
     'simpkv -b ' => %w[default default2], 'simpkv get --backend default2' => %w[default2],
-    'simpkv copy default def' => %w[default default2], 'simpkv ls -e ' => %w[dev production],
+    'simpkv ls -e ' => %w[dev production],
     'simpkv -b default get --environment p' => %w[production], 'simpkv -b default2 ls -e d' => [],
     'simpkv mv token app1/w' => %w[app1/web:443], 'simpkv -c ~/simpkv.yaml get t' => %w[token],
     'simpkv -c nothing.yaml get t' => [], 'simpkv completion ' => %w[bash fish zsh], 'simpkv find t' => []
@@ -46,7 +46,7 @@ RSpec.describe 'simpkv completion' do
   # Examples only read, so they share one folder.
   before(:context) do
     @folder = Dir.mktmpdir('completion')
-    write('bin/simpkv', Unbundled::SCRIPT, 0o755)
+    write('bin/simpkv', Unbundled.program, 0o755)
     backends = %w[default default2].to_h do |name|
       [name, { 'type' => 'file', 'id' => name, 'root_path' => File.join(@folder, 'keys', name) }]
     end

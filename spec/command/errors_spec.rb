@@ -35,7 +35,7 @@ RSpec.describe 'simpkv' do
       [%w[watch], %w[stat], %w[rm], %w[ls], %w[tree], %w[get]].each do |command|
         expect(failure(*command, '//../x').last).to include("'//../x': '.' and '..' are not allowed as a name")
       end
-      [%w[watch], %w[watch --poll=1], %w[ls], %w[tree], %w[expire]].each do |command|
+      [%w[watch], %w[watch --poll=1], %w[ls], %w[tree]].each do |command|
         expect(failure(*command, 'app1/k'))
           .to match([66, %r{k': it is a key, and simpkv #{command.first} takes a folder: .* above it is '/app1'$}])
       end
@@ -50,11 +50,12 @@ RSpec.describe 'simpkv' do
       expect(failure('get', 'a', '--output=xml'))
         .to match([64, /invalid argument: --output xml: expected table, json, yaml or env/])
       expect(failure('get', 'a', '-oPl4nted')).to match([64, /invalid argument: -o: expected table, json, yaml or env/])
-      expect(failure('ping', '--count', 'x')).to match([64, /--count must be a whole number from 1 to \d+ \(/])
+      expect(failure('doctor', '--list-size', 'x'))
+        .to match([64, /invalid argument: --list-size: expected a whole number \(/])
       expect(failure('get', 'a', '--config')).to match([64, /missing argument: --config/])
       expect(failure('-g')).to match([64, /no command after -g/])
       # Each was "no command after -c", also with a misspelt command behind the file.
-      expect(failure('-c', config, 'pin')).to match([64, /there is no such command 'pin': did you mean 'ping'\?/])
+      expect(failure('-c', config, 'gett')).to match([64, /there is no such command 'gett': did you mean 'get'\?/])
       expect(failure('-c', config)).to match([64, /no command after -c/])
       expect(simpkv!('-c', config, '--help')).to eq(simpkv!)
     end
@@ -67,14 +68,6 @@ RSpec.describe 'simpkv' do
       expect(failure('get', 'a', '-f', 'json')).to match([64, /invalid option: -f \(simpkv get --help\)/])
       expect(failure('get', 'a', '--f')).to match([64, /invalid option: --f /])
       expect(simpkv('get', 'a', '--out', 'json')).to have_attributes(code: 66)
-    end
-
-    it 'says why copy takes no --backend' do
-      %w[-b --backend].each do |name|
-        expect(failure('copy', 'a', 'b', name, 'x'))
-          .to match([64, /invalid option: #{name}: FROM and TO name the backends/])
-      end
-      expect(simpkv!('copy', '--help')).not_to include('--backend')
     end
 
     it 'states the number of arguments' do

@@ -47,11 +47,12 @@ RSpec.describe 'The command with the gem simpkv alone' do
   it 'shows the commands that it has' do
     out, = alone('--help')
     expect(out).to match(/^ +put /).and match(/^ +doctor /)
-    expect(out).not_to match(/^ +(?:node|nodes|rule|access|query|serve) /)
+    expect(out).not_to match(/^ +(?:node|nodes|rule|access|query|serve|export|ping) /)
   end
 
   { %w[node show web1] => 'simpkv-estate', %w[rule list] => 'simpkv-estate', %w[nodes] => 'simpkv-estate',
-    %w[import-puppetdb] => 'simpkv-estate', %w[access plan] => 'simpkv-access', %w[serve] => 'simpkv-server',
+    %w[import-puppetdb] => 'simpkv-estate', %w[copy default default2] => 'simpkv-operations',
+    %w[keys list] => 'simpkv-operations', %w[access plan] => 'simpkv-access', %w[serve] => 'simpkv-server',
     ['query', 'nodes { }'] => 'simpkv-server' }.each do |words, gem|
     it "says that `simpkv #{words.first}` is in the gem #{gem}" do
       expect(alone(*words)).to eq(['', missing("simpkv #{words.first}", gem), 78])
@@ -97,7 +98,8 @@ RSpec.describe 'The command with the gem simpkv alone' do
 
   it 'does not take the documents of an estate for keys' do
     store.put('globals/estate/inventory', '{}')
-    expect(alone('export', '-g')).to eq(['', missing("the folder 'globals/estate'", 'simpkv-estate'), 78])
+    expect(alone('put', '-g', 'estate/inventory', 'a value'))
+      .to eq(['', missing("the folder 'globals/estate'", 'simpkv-estate'), 78])
   end
 end
 

@@ -36,6 +36,16 @@ RSpec.describe 'simpkv, with commands in groups' do
     Simpkv::Cli::Commands.send(:remove_const, :Site) if Simpkv::Cli::Commands.const_defined?(:Site)
   end
 
+  # The list of commands reads the lines of files.
+  it 'lists what the classes say, also those of other gems' do
+    groups = [Simpkv::Cli::Commands, *Simpkv::Cli::Commands.members.values.grep(Simpkv::Cli::Group)]
+    expect(groups.length).to be > 8
+    groups.each do |group|
+      said = group.members.transform_values { |member| [member.section, member::SUMMARY] }
+      expect(group.listed.transform_values(&:to_a)).to eq(said)
+    end
+  end
+
   def write(name, opening, text)
     file = File.join(folder, 'simpkv/cli/commands', name)
     FileUtils.mkdir_p(File.dirname(file))

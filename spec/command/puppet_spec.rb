@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-require_relative '../support/another_ruby'
 require_relative '../support/page'
+require_relative '../support/puppet_command'
 require_relative 'command_helper'
 
 # The options come from Hiera through the real `puppet lookup`, with a configuration of this spec.
@@ -31,16 +31,16 @@ RSpec.describe 'simpkv --from-puppet' do
 
   # Puts the puppet of the bundle on the PATH.
   def write_puppet
-    File.write(File.join(folder, 'bin/puppet'), <<~SHELL)
+    File.write(program = File.join(folder, 'bin/of-the-bundle'), PuppetCommand.program, perm: 0o755)
+    File.write(File.join(folder, 'bin/puppet'), <<~SHELL, perm: 0o755)
       #!/bin/sh
       echo "$@" > #{folder}/asked
       command=$1
       shift
-      exec #{AnotherRuby.command(Gem.bin_path('openvox', 'puppet')).join(' ')} "$command" --confdir #{folder}/conf \\
+      exec #{program} "$command" --confdir #{folder}/conf \\
         --vardir #{folder}/var --codedir #{folder}/code --facts #{folder}/facts.yaml "$@"
     SHELL
     File.write(File.join(folder, 'facts.yaml'), "kernel: Linux\n")
-    File.chmod(0o755, File.join(folder, 'bin/puppet'))
   end
 
   def from_puppet(*arguments)

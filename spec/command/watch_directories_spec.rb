@@ -18,7 +18,7 @@ RSpec.describe 'simpkv watch, in a directory' do
 
   # Runs commands, of which ldapmodify connects to this server.
   def shell(script)
-    File.write(File.join(folder, 'simpkv'), Unbundled::SCRIPT, perm: 0o755)
+    File.write(File.join(folder, 'simpkv'), Unbundled.program, perm: 0o755)
     environment = { 'PATH' => "#{folder}:#{ENV.fetch('PATH')}", 'SIMPKV_CONFIG' => config }
     said, status = Open3.capture2e(environment, 'sh', '-euc', script.gsub('ldapi:///', @server.uri), chdir: folder)
     raise said unless status.success?

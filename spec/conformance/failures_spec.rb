@@ -2,7 +2,7 @@
 
 require_relative 'conformance_helper'
 
-Conformance.describe 'A failing backend' do
+Conformance.describe 'A failing backend', directories: Conformance::ON_JRUBY do
   let(:soft) { { 'softfail' => true } }
 
   {

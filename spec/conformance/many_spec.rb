@@ -2,7 +2,7 @@
 
 require_relative 'conformance_helper'
 
-Conformance.describe 'Many keys at once' do
+Conformance.describe 'Many keys at once', directories: Conformance::ON_JRUBY do
   let(:returning) { { 'errors' => 'return' } }
 
   describe 'get_many' do

@@ -72,6 +72,11 @@ RSpec.describe 'The Debian packages' do
       library = Dir["#{root}/usr/lib/*/libsimpkv.so.*"].first
       expect(Packages.run('packaging/smoke-test', library, folder: Packages::ROOT, environment: environment))
         .to include('the gem, the service and the library work')
+      # Without RubyGems, which takes longer than the command.
+      record = { 'RUBYOPT' => "-r#{Packages::ROOT}/spec/support/loaded_features", 'LOADED_FEATURES' => "#{root}/features" }
+      said, = Packages.try("#{root}/usr/bin/simpkv", 'get', 'a', environment: environment.merge(record))
+      expect([said, File.read("#{root}/features")]).to match([/no folder|not found/, %r{^#{root}/.*/simpkv_ext.so$}])
+      expect(File.foreach("#{root}/features").grep(/rubygems\.rb/)).to eq([])
       expect(Packages.run("#{root}/usr/bin/simpkv", '--version', environment: environment)).to include(Simpkv::VERSION)
     end
   end
@@ -95,8 +100,8 @@ RSpec.describe 'The Debian packages' do
   end
 
   it 'have the kit for unit tests beside the library' do
-    kit = Dir.chdir(Packages::ROOT) { Dir['lib/simpkv/{rspec,rspec/*}.rb'] }
-    packed = content(folder, 'ruby-simpkv').map { |name| name[%r{/gems/simpkv-[^/]+/(.+)}, 1] }
+    kit = Dir.chdir(File.join(Packages::ROOT, 'gems/simpkv-rspec')) { Dir['lib/simpkv/{rspec,rspec/*}.rb'] }
+    packed = content(folder, 'ruby-simpkv').map { |name| name[%r{/gems/simpkv-rspec-[^/]+/(.+)}, 1] }
     expect(kit - packed).to eq([])
     expect(kit).to include('lib/simpkv/rspec.rb')
   end

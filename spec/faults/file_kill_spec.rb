@@ -24,12 +24,14 @@ RSpec.describe 'kill -9 of a process that writes files' do
     sum == Digest::SHA256.hexdigest(body) ? number.to_i : -1
   end
 
-  # Writes documents with increasing numbers for ever, each to a new key and to one of three old ones. Acknowledges each
-  # number when it is stored.
+  # Writes documents with increasing numbers for ever, each to a new key and to one of three old ones, one by one and in
+  # a batch. Acknowledges each number when it is stored.
   def write_on(number, acknowledge)
     loop do
       store.put("globals/new/k#{number}", document(number))
       store.put("globals/old/k#{number % 3}", document(number))
+      store.put_many({ "globals/batch/k#{number}" => document(number),
+                       "globals/many/k#{number % 3}" => document(number) })
       acknowledge.write([number].pack('L'))
       number += 1
     end
@@ -62,8 +64,9 @@ RSpec.describe 'kill -9 of a process that writes files' do
 
   # @return [Hash{String => Hash{String => Integer}}] the numbers that are stored, by folder, when `last` was stored
   def stored_after(first, last)
-    { 'globals/new' => (first..last).to_h { |number| ["k#{number}", number] },
-      'globals/old' => ([last - 2, 1].max..last).to_h { |number| ["k#{number % 3}", number] } }
+    all = (first..last).to_h { |number| ["k#{number}", number] }
+    old = ([last - 2, 1].max..last).to_h { |number| ["k#{number % 3}", number] }
+    { 'globals/new' => all, 'globals/old' => old, 'globals/batch' => all, 'globals/many' => old }
   end
 
   # Checks that every acknowledged number is stored, and at most one more.
@@ -81,15 +84,15 @@ RSpec.describe 'kill -9 of a process that writes files' do
     tally = Tally.new('kill -9 of a process that writes files')
     number = 1
     300.times do
-      store.deletetree('globals/new')
+      %w[globals/new globals/batch].each { |folder| store.deletetree(folder) }
       last = write_and_be_killed(number)
-      tally.add(faults: 1, operations: 2 * (last - number + 1), anomalies: violations_after(number, last))
+      tally.add(faults: 1, operations: 4 * (last - number + 1), anomalies: violations_after(number, last))
       number = last + 1
     end
     expect(tally.anomalies).to eq([])
     # The next writer deletes the temporary files of a killed one.
-    4.times { |i| store.put("globals/old/k#{i % 3}", document(number + i)) }
-    store.put("globals/new/k#{number}", document(number))
-    expect([names_in('globals/new'), names_in('globals/old')].flatten.grep(/skv/)).to eq([])
+    3.times { |i| %w[old many].each { |folder| store.put("globals/#{folder}/k#{i}", document(number + i)) } }
+    %w[new batch].each { |folder| store.put("globals/#{folder}/k#{number}", document(number)) }
+    expect(stored_after(1, 1).keys.flat_map { |folder| names_in(folder) }.grep(/skv/)).to eq([])
   end
 end

@@ -86,7 +86,7 @@ RSpec.describe 'On a fresh machine, the commands' do
 
       it 'of docs/install.md install the module, the command and the library' do
         expect(@said).to include("simpkv-#{Simpkv::VERSION}.gem: OK")
-        expect(run_on_site("simpkv init\nsimpkv put a b\nls /tmp/root/usr/lib64\n")).to include('libsimpkv.so.4')
+        expect(run_on_site("simpkv init\nsimpkv put a b\nls /tmp/root/usr/lib64\n")).to include('libsimpkv.so.5')
       end
 
       it 'of docs/functions.md store a value: the first manifest' do

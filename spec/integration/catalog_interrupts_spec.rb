@@ -2,7 +2,6 @@
 
 require 'json'
 require_relative '../puppet_helper'
-require_relative '../support/another_ruby'
 require_relative '../support/ldap_store'
 require_relative '../support/eventually'
 require_relative '../support/processes'
@@ -39,10 +38,8 @@ RSpec.describe 'Ctrl-C while a catalog waits for its backend', :thorough, needs:
   def apply(expression)
     manifest = "#{expression}\nfile { '#{target}': content => 'applied' }"
     folders = PuppetCommand.folders(File.join(world.dir, 'puppet'))
-    Process.spawn(*AnotherRuby.command('-e', PuppetCommand::SCRIPT, 'apply', '--color=false', *folders, '--modulepath',
-                                       File.join(world.dir, 'modules'), '--hiera_config',
-                                       File.join(world.dir, 'hiera.yaml'), '--execute', manifest),
-                  %i[out err] => output)
+    PuppetCommand.start('apply', '--color=false', *folders, '--modulepath', File.join(world.dir, 'modules'),
+                        '--hiera_config', File.join(world.dir, 'hiera.yaml'), '--execute', manifest, output: output)
   end
 
   # Interrupts a puppet apply when the block returns a true value, because the process waits for the backend.

@@ -22,7 +22,7 @@ RSpec.describe Simpkv::EncryptedStore, 'in a directory' do
   it 'leaves no value in the files of the server', :once do
     folder = Scratch.make('simpkv-keys')
     file = File.join(folder, 'keys')
-    key = [SecureRandom.bytes(32)].pack('m0').tr('+/', '-_').delete('=')
+    key = [Random.bytes(32)].pack('m0').tr('+/', '-_').delete('=')
     File.write(file, JSON.generate('keys' => [{ 'kty' => 'oct', 'kid' => 'a', 'k' => key }]), perm: 0o600)
     encrypted = described_class.new(store, Simpkv::Native::Keyring.new(file), backend)
     encrypted.put('globals/secret', '{"value":"pl4nted-in-a-directory"}')

@@ -6,8 +6,8 @@ require_relative '../support/scratch'
 
 # When a deletion meets reads of the same entry, 389-DS can keep the entry half: its cache shows it, and its indexes do
 # not (docs/adr/0054). `put` then answered true, and the next get was NotFound; `delete` failed each time. Each example
-# brings an entry into this state, which takes seconds, or minutes.
-RSpec.describe 'A half-deleted entry of 389-DS', :ds389, :heavy, needs: :fork do
+# brings an entry into this state, which takes seconds, or minutes. test_ldap_confirm.c has the requests that follow.
+RSpec.describe 'A half-deleted entry of 389-DS', :ds389, :heavy, :long, needs: :fork do
   include_context 'with a directory', Ds389, limits: true
 
   before_it = '{"value":"before"}'
@@ -88,13 +88,13 @@ RSpec.describe 'A half-deleted entry of 389-DS', :ds389, :heavy, needs: :fork do
     expect(store.get(key)).to eq(document)
   end
 
-  it 'does not swallow a put', :long do
+  it 'does not swallow a put' do
     expect(store.put(key, after_it)).to be(true)
     expect(store.get(key)).to eq(after_it)
     expect(listed(key)).to be(true)
   end
 
-  it 'does not swallow a put of a batch', :long do
+  it 'does not swallow a put of a batch' do
     expect(store.put_many({ key => after_it, other => after_it }).values).to all(be(true))
     expect(store.get(key)).to eq(after_it)
     expect(listed(key)).to be(true)
@@ -106,25 +106,25 @@ RSpec.describe 'A half-deleted entry of 389-DS', :ds389, :heavy, needs: :fork do
     expect_stored(before_it)
   end
 
-  it 'does not swallow a put of a batch of the document that it shows', :long do
+  it 'does not swallow a put of a batch of the document that it shows' do
     expect(store.put_many({ key => before_it, other => before_it }))
       .to eq(key => true, other => false)
     expect_stored(before_it)
   end
 
   # The answer was that it exists.
-  it 'does not take the place of a put of a missing key', :long do
+  it 'does not take the place of a put of a missing key' do
     expect(store.put(key, after_it, condition: :absent)).to be(true)
     expect_stored(after_it)
   end
 
-  it 'does not take the place of a put of a batch of missing keys', :long do
+  it 'does not take the place of a put of a batch of missing keys' do
     expect(store.put_many({ key => after_it }, condition: :absent)).to eq(key => true)
     expect_stored(after_it)
   end
 
   # The answer to the first was "unchanged", and to the second that the outcome is unknown.
-  it 'meets no expectation', :long do
+  it 'meets no expectation' do
     [before_it, after_it].each do |document|
       expect { store.put(key, document, condition: :expect, expect: before_it) }
         .to raise_error(Simpkv::ConflictError, /there is no such key/)
@@ -133,7 +133,7 @@ RSpec.describe 'A half-deleted entry of 389-DS', :ds389, :heavy, needs: :fork do
     expect(listed(key)).to be(true)
   end
 
-  it 'is no key for callers that rely on it', :long do
+  it 'is no key for callers that rely on it' do
     expect(store.get(key)).to eq(before_it)
     expect { store.get(key, stored: true) }.to raise_error(Simpkv::NotFoundError)
     expect(store.get(key, latest: true, required: false)).to be_nil
@@ -141,14 +141,14 @@ RSpec.describe 'A half-deleted entry of 389-DS', :ds389, :heavy, needs: :fork do
   end
 
   # The answer was "unchanged".
-  it 'does not swallow a put of a layer that reads the key first', :long do
+  it 'does not swallow a put of a layer that reads the key first' do
     expect(Simpkv::VersionedStore.new(store, expires_after: 3600).put(key, before_it)).to be(true)
     expect(listed(key)).to be(true)
   end
 
   # The answer was its value. spec/functions/adapter_spec.rb has the call of the store, and test_ldap_confirm.c its
   # requests.
-  it 'is no value for get_or_create', :long do
+  it 'is no value for get_or_create' do
     options = { 'global' => true, 'backends' => { 'default' => directory.options('type' => 'ldap', 'id' => id) } }
     world = PuppetWorld.new
     entry = world.call('simpkv::get_or_create', key.delete_prefix('globals/'), 'created', {}, options)

@@ -131,6 +131,9 @@ Directories.each_server do |server, tags|
       entries.add_entry("ou=deeper,ou=unit0,#{base}", unit.merge('ou' => ['deeper']))
       expect(open_store('page_size' => 5).directory.entries(base, %w[ou]))
         .to eq(names.to_h { |name| ["ou=#{name},#{base}", { 'ou' => [name] }] })
+      found = entries.entries(base, %w[ou], '(|(ou=unit1)(ou=deeper)(ou=\\2a))')
+      expect(found.keys).to contain_exactly("ou=unit1,#{base}", "ou=deeper,ou=unit0,#{base}")
+      expect { entries.entries(base, %w[ou], "(ou=\0)") }.to raise_error(Simpkv::InvalidError, /holds a NUL byte/)
     end
 
     it 'are changed, by all changes or none' do

@@ -182,15 +182,18 @@ RSpec.describe 'Interrupts of calls that wait for a directory server, over FFI',
   end
 
   # A list that was interrupted between its first response and its end used to keep its connection forever.
-  StalledCalls::INTERRUPTS.to_a.product(%w[get list]).each do |(how, interrupt), name|
+  decoded = ['a get in one call', [:search, ->(store) { store.get_decoded('globals/i', 'k', false) }]]
+  calls = StalledCalls::ALL.slice('get', 'list').to_a << decoded
+  StalledCalls::INTERRUPTS.to_a.product(calls).each do |(how, interrupt), (name, (_, call))|
     it "take effect when the response of #{name} arrives, by #{how}, and its connection returns to the pool" do
       prepare(:search)
       took = seconds do
-        proxy.hold(:search, seconds: 0.6) { interrupt_call(interrupt, :search, StalledCalls::ALL.fetch(name).last) }
+        proxy.hold(:search, seconds: 0.6) { interrupt_call(interrupt, :search, call) }
       end
       expect(took).to be_between(0.5, 20)
       expect(in_use).to eq(0)
       expect(store.get('globals/i/k')).to eq(old)
+      expect(store.get_decoded('globals/i', 'k', false)).to eq(value: 'old', metadata: {})
     end
   end
 end
@@ -278,7 +281,8 @@ RSpec.describe 'Signals with a handler' do
 
   # Each signal used to give the call its whole time again, so that it never ended.
   { 'get' => ->(store) { store.get('globals/k') }, 'list' => ->(store) { store.list('globals') },
-    'get_many' => ->(store) { raise store.get_many(['globals/k']).fetch('globals/k') } }.each do |name, call|
+    'get_many' => ->(store) { raise store.get_many(['globals/k']).fetch('globals/k') },
+    'deletetree' => ->(store) { store.deletetree('globals/none') } }.each do |name, call|
     it "do not prolong #{name} beyond its deadline", heavy: name != 'get' do
       proxy = SilentProxy.new(slapd)
       far = open_apart('ldap_uri' => proxy.uri, 'operation_timeout_seconds' => 1, 'retries' => 0)

@@ -65,9 +65,12 @@ RSpec.describe 'simpkv schema --missing-from', :heavy do
     expect(printed(*replicator, *missing)).to eq("# The server has all of it.\n")
   end
 
-  # Runs a script with another /run, so that no other server of the machine is there.
+  # Runs a script with another /run, so that no other server of the machine is there. A process that is forked from one
+  # outside would not see it.
   def in_empty_run(script)
-    Page.shell("unshare --mount sh -eu << 'END'\nmount -t tmpfs none /run\n#{script}\nEND\n", 'SIMPKV_CONFIG' => config)
+    command = "simpkv() { #{Unbundled::COMMAND.join(' ')} \"$@\"; }"
+    Page.shell("unshare --mount sh -eu << 'END'\nmount -t tmpfs none /run\n#{command}\n#{script}\nEND\n",
+               'SIMPKV_CONFIG' => config)
   end
 
   # Runs a script where the socket of the server is the one that ldapi:/// stands for.

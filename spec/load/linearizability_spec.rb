@@ -10,10 +10,10 @@ require_relative '../support/tally'
 
 # Checks that a key is a linearizable register for clients in processes of their own, while clients and servers are
 # killed, and while a network delivers requests after their connection is lost (docs/adr/0022). LOAD_SECONDS=600 has
-# each client make a hundred times as many calls.
+# each client make 300 times as many calls.
 RSpec.describe 'A key as a register', needs: :fork, heavy: true do
   clients = 6
-  operations = (Float(ENV.fetch('LOAD_SECONDS', '3')) * 100).to_i
+  operations = (Float(ENV.fetch('LOAD_SECONDS', '2')) * 100).to_i
   kills = [operations / 120, 1].max
 
   # Lets clients work, and counts the operations that no order explains.

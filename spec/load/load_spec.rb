@@ -5,14 +5,14 @@ require_relative '../support/load'
 require_relative '../support/processes'
 require_relative '../support/tally'
 
-# Mixed operations for LOAD_SECONDS, 3 unless told.
+# Mixed operations for LOAD_SECONDS, 2 unless told.
 Directories.each_server do |server, tags|
   RSpec.describe "Many at once, on #{server}", once: server == Ds389, **tags do
     include Processes
 
     include_context 'with a directory', server, limits: true
 
-    duration = Float(ENV.fetch('LOAD_SECONDS', '3'))
+    duration = Float(ENV.fetch('LOAD_SECONDS', '2'))
     pool_size = 8
 
     # These are set before the fork, so that all processes have the same values.

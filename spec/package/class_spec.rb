@@ -39,7 +39,7 @@ RSpec.describe 'The classes simpkv and simpkv::server, applied in a chroot' do
                                                             'root_path' => '/srv/kv' } } },
       'simpkv::server' => { 'bind' => ['unix:///run/simpkv/simpkv.sock'] },
       'simpkv::password_files' => { '/etc/simpkv/password' => 'pl4nted-password' },
-      'simpkv::gems' => { 'simpkv-estate' => "#{folder}/estate.gem", 'simpkv-access' => "#{folder}/access.gem" },
+      'simpkv::gems' => %w[operations estate access].to_h { |name| ["simpkv-#{name}", "#{folder}/#{name}.gem"] },
       'simpkv::server::gem_source' => "#{folder}/server.gem", 'simpkv::server::manage_service' => false }
   end
 

@@ -148,7 +148,8 @@ RSpec.describe 'bin/demo' do
     end
   end
 
-  it 'shows the pages of the console, and stops the service' do
+  # The next example serves them, and the stage console looks at each.
+  it 'shows the pages of the console, and stops the service', :long do
     Dir.mktmpdir do |folder|
       said = demo('console', folder)
       pages = File.readlines(File.join(Packages::ROOT, 'examples/console/pages.txt'), chomp: true).grep_v(/\A#/)

@@ -5,6 +5,8 @@ require 'tmpdir'
 require 'yaml'
 require_relative '../support/packages'
 require_relative '../support/page_commands'
+require_relative '../support/puppet_command'
+require_relative '../support/unbundled'
 
 # Runs the commands of a page as a reader does, in a folder of their own.
 RSpec.describe 'The commands' do
@@ -13,14 +15,13 @@ RSpec.describe 'The commands' do
   # Writes the programs `puppet`, `simpkv`, as the gem of this checkout would provide it, and `eyaml`, with the gems
   # that it needs.
   def write_programs(folder)
-    libraries = Dir["#{Packages::ROOT}/{lib,gems/*/lib}"]
-    { 'puppet' => '/usr/bin/puppet',
-      'simpkv' => "env GEM_PATH=#{Gem.path.join(':')} #{RbConfig.ruby} #{Packages::ROOT}/exe/simpkv",
-      'eyaml' => "env GEM_PATH=#{Gem.path.join(':')} #{RbConfig.ruby} #{Gem.bin_path('hiera-eyaml', 'eyaml')}" }
-      .each do |name, program|
-      File.write(File.join(folder, name), "#!/bin/sh\nRUBYLIB=#{libraries.join(':')} exec #{program} \"$@\"\n",
-                 perm: 0o755)
-    end
+    eyaml = "GEM_PATH=#{Gem.path.join(':')} exec #{RbConfig.ruby} #{Gem.bin_path('hiera-eyaml', 'eyaml')}"
+    { 'puppet' => @puppet, 'simpkv' => Unbundled.program, 'eyaml' => "#!/bin/sh\n#{eyaml} \"$@\"\n" }
+      .each { |name, script| File.write(File.join(folder, name), script, perm: 0o755) }
+  end
+
+  before(:context) do
+    @puppet = PuppetCommand::Debian.program(Dir["#{Packages::ROOT}/{lib,gems/*/lib}"])
   end
 
   # @return [String] commands that find the module simpkv in this checkout

@@ -101,10 +101,11 @@ RSpec.describe 'A release that rake package builds' do
 
   it 'names the gems and modules that each package needs' do
     libraries = BillOfMaterials::LIBRARIES.transform_values { |library| "vers:generic/#{library[:range]}" }
-    ruby, java, estate, access, server, puppet = packages.map { |package| needs(package) }
+    ruby, java, operations, estate, access, server, kit, puppet = packages.map { |package| needs(package) }
     expect(java).to eq(libraries)
     expect(ruby).to eq(libraries.merge('ruby-progressbar' => 'vers:gem/>=1.11|<2'))
-    expect([estate, access].map(&:keys)).to eq([%w[simpkv], %w[simpkv-estate]])
+    expect([operations, estate, access].map(&:keys)).to eq([%w[simpkv], %w[simpkv], %w[simpkv-estate]])
+    expect(kit.keys).to eq(%w[rspec simpkv])
     expect(server).to include('simpkv-access' => "vers:gem/#{Simpkv::VERSION}", 'puma' => 'vers:gem/>=8.0.2|<9')
     gemspec = File.join(Packages::ROOT, 'gems/simpkv-server/simpkv-server.gemspec')
     wanted = Gem::Specification.load(gemspec).runtime_dependencies

@@ -43,6 +43,21 @@ RSpec.describe 'The workflows in .github' do
     expect(weekly).to include('long', 'fuzz', 'load')
   end
 
+  # A random query failed a change that had nothing to do with queries.
+  it 'give examples the same random contents for each change, and others once a week' do
+    program = "Dir.mktmpdir { |folder|
+      File.write(spec = folder + '/a_spec.rb', 'RSpec.describe(1) { it { warn RSpec.configuration.seed } }')
+      system(Stages.environment, *%w[bundle exec rspec], spec) }"
+    seeds = [nil, '7', 'random'].map do |seed|
+      Open3.capture3({ 'SEED' => seed }, RbConfig.ruby, '-r', "#{root}/rakelib/stages", '-e', program)[1].to_i
+    end
+    expect(seeds).to match([1, 7, be > 7])
+    expect(workflows['stages'][true]['workflow_call']['inputs']['seed']['default']).to eq('1')
+    expect(workflows['stages']['env']['SEED']).to eq('${{ inputs.seed }}')
+    expect(workflows.values_at('ci', 'weekly').map { |workflow| workflow['jobs']['test']['with']['seed'] })
+      .to eq([nil, 'random'])
+  end
+
   it 'are those that run stages, and nothing else runs commands' do
     expect(workflows.keys).to contain_exactly('ci', 'stages', 'weekly')
     expect(workflows.values_at('ci', 'weekly').map { |workflow| workflow['jobs']['test']['uses'] })

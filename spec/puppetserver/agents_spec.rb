@@ -76,7 +76,7 @@ RSpec.describe 'Agents of a puppetserver' do
 
   it 'call deferred functions themselves, with the connection details in the options' do
     environment('production', deferred, options: backends)
-    output = puppetserver.agent('node1', variables: { 'GEM_HOME' => Packages.installed_in_mri })
+    output = puppetserver.agent('node1', variables: { 'GEM_HOME' => Packages.linked_for_mri })
     expect(output).to include("defined 'message' as 'from the server'")
   end
 

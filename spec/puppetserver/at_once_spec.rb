@@ -2,8 +2,10 @@
 
 require_relative 'puppetserver_helper'
 
-{ 'one JRuby for many threads' => true, 'two JRubies of one thread each' => false }.each do |mode, multithreaded|
-  RSpec.describe "Catalogs compiled at once by a puppetserver with #{mode}", multithreaded: multithreaded do
+{ 'one JRuby for many threads' => { multithreaded: true },
+  'one JRuby for many threads, which compiles Ruby to bytecode' => { multithreaded: true, long: true },
+  'two JRubies of one thread each' => { multithreaded: false } }.each do |mode, tags|
+  RSpec.describe "Catalogs compiled at once by a puppetserver with #{mode}", **tags do
     include_context 'with puppetserver'
     include_context 'with slapd', tls: true
 

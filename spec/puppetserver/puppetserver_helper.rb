@@ -24,7 +24,7 @@ module SharedPuppetServer
   # `bin/test long` installs the gems from their files, other stages from a registry.
   def self.install
     quick = Packages::ENVIRONMENT.slice('CFLAGS', 'MAKEFLAGS')
-    files = [Packages::GEMS[:java], *Packages::OTHERS.first(2)].map { |name| Packages.file(name) }
+    files = [Packages::GEMS[:java], *Packages::OTHERS.grep(/-(?:estate|access)-/)].map { |name| Packages.file(name) }
     Packages.without_commands(/ruby/) do |path|
       variables = quick.merge('PATH' => path)
       ENV['LONG'] ? @server.install_files(files, variables) : @server.install_gems(files, variables)
@@ -42,9 +42,9 @@ module SharedPuppetServer
   end
 end
 
-# With two JRubies of one thread each; or with the tag `multithreaded`, with one JRuby for many threads. The latter
-# compiles Ruby to bytecode, as a production server does. The former only interpret Ruby, which takes less processor
-# time for a few catalogs; `bin/test long` has them compile it, too.
+# With two JRubies of one thread each; or with the tag `multithreaded`, with one JRuby for many threads. They only
+# interpret Ruby, which takes less processor time for a few catalogs; `bin/test long` has them compile it to bytecode,
+# as a production server does.
 RSpec.shared_context 'with puppetserver' do
   include Eventually
 
@@ -53,7 +53,7 @@ RSpec.shared_context 'with puppetserver' do
   before(:context) do
     multithreaded = self.class.metadata.fetch(:multithreaded, false)
     @puppetserver = SharedPuppetServer.with(multithreaded: multithreaded, max_active_instances: multithreaded ? 8 : 2,
-                                            compile_mode: multithreaded || ENV['LONG'] ? 'jit' : 'off')
+                                            compile_mode: ENV['LONG'] ? 'jit' : 'off')
   end
 
   # Creates an environment with the module; see PuppetServer#environment.

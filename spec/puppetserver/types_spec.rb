@@ -33,7 +33,7 @@ RSpec.describe 'Keys as resources of an agent' do
   end
 
   def agent
-    puppetserver.agent('node1', variables: { 'GEM_HOME' => Packages.installed_in_mri }, arguments: ['--debug'])
+    puppetserver.agent('node1', variables: { 'GEM_HOME' => Packages.linked_for_mri }, arguments: ['--debug'])
   end
 
   it 'are stored, purged and unchanged in the next run, and no secret is outside of the store and the catalog' do

@@ -55,8 +55,9 @@ module Command
   # The variables that the command itself reads.
   VARIABLES = %w[SIMPKV_CONFIG SIMPKV_NOW EDITOR VISUAL TMPDIR].freeze
 
-  PRELOADED = Unbundled::Preloaded.new('simpkv/cli/command')
-  private_constant :PRELOADED
+  # Those that Ruby or the loader of libraries reads when a process starts.
+  AT_START = /\A(?:RUBY|GEM_|BUNDLE|LANG|LC_|LD_)/.freeze
+  private_constant :AT_START
 
   # out, err:: the output on each stream
   # code:: the exit code; negative for the signal that ended it
@@ -76,7 +77,7 @@ module Command
 
   # As Open3.popen3.
   def self.start(arguments, environment, folder, out, &block)
-    quick = Process.respond_to?(:fork) && out.nil? && (environment.keys - VARIABLES).empty?
+    quick = Process.respond_to?(:fork) && out.nil? && environment.keys.grep(AT_START).empty?
     return start_preloaded(arguments, environment, folder, &block) if quick
 
     command = [Unbundled::VARIABLES.merge(environment), *Unbundled::SIMPKV, *arguments]
@@ -87,7 +88,7 @@ module Command
   def self.start_preloaded(arguments, environment, folder)
     pipes = Array.new(3) { IO.pipe }
     (input, stdin), (stdout, out), (stderr, err) = pipes
-    pid = PRELOADED.spawn(arguments, env: environment, chdir: folder, in: input, out: out, err: err)
+    pid = Unbundled::PRELOADED.spawn(arguments, env: environment, chdir: folder, in: input, out: out, err: err)
     [input, out, err].each(&:close)
     yield stdin, stdout, stderr, Process.detach(pid)
   ensure

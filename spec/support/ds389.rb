@@ -141,13 +141,14 @@ class Ds389 < DirectoryServer
     "#{entries.join("\n\n")}\n"
   end
 
-  # The settings beyond the templates. Without sizes, the caches would take a share of the machine's memory.
+  # The settings beyond the templates. Without sizes, the caches would take a share of the machine's memory. By default,
+  # the server hashes a password 10000 times at each bind, which takes longer than all else that a store does.
   def settings
     database = 'cn=ldbm database,cn=plugins,cn=config'
     {
       'cn=config' =>
         ['nsslapd-accesslog-logbuffering: off', 'nsslapd-accesslog-maxlogsperdir: 1',
-         'nsslapd-listenhost: 127.0.0.1', 'nsslapd-securelistenhost: 127.0.0.1',
+         'passwordStorageScheme: SSHA512', 'nsslapd-listenhost: 127.0.0.1', 'nsslapd-securelistenhost: 127.0.0.1',
          *("nsslapd-idletimeout: #{@idle}" if @idle),
          *(["nsslapd-securePort: #{@tls_port}", 'nsslapd-security: on'] if @tls)],
       "cn=config,#{database}" => ['nsslapd-cache-autosize: 0', "nsslapd-dbcachesize: #{self.class::CACHE}"],

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require 'json'
-require 'securerandom'
 require_relative 'scratch'
 
 # A file of keys (a JWK Set) for each example.
@@ -17,7 +16,7 @@ module KeyFile
   # @return [Hash{String => String}] a new JWK
   def self.jwk(kid)
     { 'kty' => 'oct', 'alg' => 'A256GCM', 'kid' => kid,
-      'k' => [SecureRandom.bytes(32)].pack('m0').tr('+/', '-_').delete('=') }
+      'k' => [Random.bytes(32)].pack('m0').tr('+/', '-_').delete('=') }
   end
 
   # Replaces a file. The first key encrypts.

@@ -13,7 +13,7 @@ module Packages
   ROOT = File.expand_path('../..', __dir__)
   MODULE = "simp-simpkv-#{Simpkv::VERSION}.tar.gz"
   # The gems above it.
-  OTHERS = %w[estate access server].map { |name| "simpkv-#{name}-#{Simpkv::VERSION}.gem" }.freeze
+  OTHERS = %w[operations estate access server rspec].map { |name| "simpkv-#{name}-#{Simpkv::VERSION}.gem" }.freeze
   GEMS = { ruby: "simpkv-#{Simpkv::VERSION}.gem", java: "simpkv-#{Simpkv::VERSION}-java.gem" }.freeze
 
   # Settings with which JRuby starts fast, and the core and the extension compile fast: extconf.rb reads CONFIGURE_ARGS.
@@ -95,6 +95,28 @@ module Packages
       )
     end
   end
+
+  # A folder of gems for Debian's Ruby that takes no compiler: the gems in it are links to the code of this checkout.
+  #
+  # @return [String]
+  def self.linked_for_mri
+    @linked_for_mri ||= Dir.mktmpdir('simpkv-linked').tap do |folder|
+      RSpec.configuration.after(:suite) { FileUtils.remove_entry(folder) }
+      { 'simpkv' => %w[simpkv simpkv.rb].map { |name| "#{ROOT}/lib/#{name}" },
+        **%w[simpkv-estate simpkv-access].to_h { |name| [name, Dir["#{ROOT}/gems/#{name}/lib/*"]] } }
+        .each { |name, code| link(folder, name, code) }
+    end
+  end
+
+  def self.link(folder, name, code)
+    library = FileUtils.mkdir_p("#{folder}/gems/#{name}-#{Simpkv::VERSION}/lib").first
+    code.each { |file| File.symlink(file, File.join(library, File.basename(file))) }
+    FileUtils.mkdir_p("#{folder}/specifications")
+    File.write("#{folder}/specifications/#{name}-#{Simpkv::VERSION}.gemspec", <<~RUBY)
+      Gem::Specification.new('#{name}', '#{Simpkv::VERSION}') { |gem| gem.summary = gem.author = 'simpkv' }
+    RUBY
+  end
+  private_class_method :link
 
   # @return [String] what `gem install` has shown on its terminal then
   def self.said_to_install

@@ -19,7 +19,7 @@ class Page
   # @raise [RuntimeError]
   def self.shell(script, environment = {})
     Dir.mktmpdir('page') do |folder|
-      File.write(File.join(folder, 'simpkv'), Unbundled::SCRIPT, perm: 0o755)
+      File.write(File.join(folder, 'simpkv'), Unbundled.program, perm: 0o755)
       path = { 'PATH' => "#{folder}:#{ENV.fetch('PATH')}" }
       output, status = Open3.capture2e(path.merge(environment), 'sh', '-euc', script, chdir: folder)
       status.success? ? output : raise("#{script}#{output}")

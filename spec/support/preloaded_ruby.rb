@@ -16,7 +16,7 @@ class PreloadedRuby
     lambda do |socket|
       GC.start
       while (size = socket.read(4))
-        program, name, arguments, variables, folder = Marshal.load(socket.read(size.unpack1('N')))
+        program, name, arguments, variables, folder, umask = Marshal.load(socket.read(size.unpack1('N')))
         streams = Array.new(3) { socket.recv_io }
         reader, writer = IO.pipe
         between = fork do
@@ -24,7 +24,9 @@ class PreloadedRuby
             [socket, reader, writer].each(&:close)
             [$stdin, $stdout, $stderr].zip(streams) { |stream, io| stream.reopen(io) }
             streams.each(&:close)
+            $stderr.sync = true
             Dir.chdir(folder)
+            File.umask(umask)
             ENV.replace(variables)
             ARGV.replace(arguments)
             $0 = name
@@ -66,11 +68,12 @@ class PreloadedRuby
   # @param env [Hash{String => String, nil}] variables beside those of {#initialize}. Ruby itself does not read them
   # @param name [String] `$PROGRAM_NAME`
   # @param chdir [String] its working folder
+  # @param umask [Integer]
   # @param streams [Hash{Symbol => IO}] `in`, `out` and `err`, if they are not those of this process
   # @return [Integer] the ID of the process, a child of this one
-  def spawn(program, arguments, env: {}, name: '-e', chdir: Dir.pwd, **streams)
+  def spawn(program, arguments, env: {}, name: '-e', chdir: Dir.pwd, umask: File.umask, **streams)
     variables = ENV.to_h.merge(@env, env).compact
-    request = Marshal.dump([program, name, arguments, variables, chdir])
+    request = Marshal.dump([program, name, arguments, variables, chdir, umask])
     LOCK.synchronize do
       socket.write([request.bytesize].pack('N'), request)
       adopting do

@@ -6,6 +6,7 @@ require 'tmpdir'
 require_relative 'gem_index'
 require_relative 'page'
 require_relative 'puppet_client'
+require_relative 'puppet_command'
 require_relative 'ports'
 require_relative 'server_process'
 
@@ -156,10 +157,9 @@ class PuppetServer
     place = path('agents', node)
     FileUtils.mkdir_p(place)
     File.write(File.join(place, 'puppet.conf'), agent_configuration(node))
-    output, status = Open3.capture2e(
-      CLEAN.merge(variables), '/usr/bin/puppet', 'agent', '--onetime', '--no-daemonize', '--verbose',
-      '--detailed-exitcodes', '--no-usecacheonfailure', '--color=false', '--confdir', place,
-      '--environment', environment, *arguments
+    output, status = PuppetCommand::Debian.run(
+      'agent', '--onetime', '--no-daemonize', '--verbose', '--detailed-exitcodes', '--no-usecacheonfailure',
+      '--color=false', '--confdir', place, '--environment', environment, *arguments, variables: variables
     )
     return output if [0, 2].include?(status.exitstatus)
 

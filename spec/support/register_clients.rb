@@ -27,7 +27,7 @@ class RegisterClient
     @file = File.open(file, 'a')
     @file.sync = true
     @began = began
-    @random = Random.new((number * 1_000_003) + began)
+    @random = Random.new((number * 1_000_003) + RSpec.configuration.seed)
     @seen = {} # the last value of each key
   end
 

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'fileutils'
 require 'tmpdir'
 
 # Temporary folders for stores in files. Puppet cannot replace its state files in such a folder.
@@ -13,6 +14,24 @@ module Scratch
   # @yieldparam folder [String] which is removed after the block
   # @return [String, Object] the folder, or the result of the block
   def self.make(prefix, &block)
-    Dir.mktmpdir(prefix, *(MEMORY if File.writable?(MEMORY)), &block)
+    folder = Dir.mktmpdir(prefix, *(MEMORY if File.writable?(MEMORY)))
+    return folder unless block
+
+    begin
+      block.call(folder)
+    ensure
+      remove(folder)
+    end
   end
+
+  # A process that ends, such as a worker of a service, may remove its own files meanwhile.
+  def self.remove(folder, tries = 20)
+    FileUtils.remove_entry(folder)
+  rescue Errno::ENOENT, Errno::ENOTEMPTY
+    raise if tries.zero?
+
+    sleep(0.05)
+    remove(folder, tries - 1) if File.exist?(folder)
+  end
+  private_class_method :remove
 end

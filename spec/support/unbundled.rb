@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'rbconfig'
+require_relative 'preloaded_program'
 require_relative 'preloaded_ruby'
 
 # How to run the command of this checkout without Bundler, as on the machine of a site. Bundler takes longer than the
@@ -31,6 +32,10 @@ module Unbundled
     end
   end
 
-  # The text of a script that is the command.
-  SCRIPT = "#!/bin/sh\nexec #{COMMAND.join(' ')} \"$@\"\n"
+  PRELOADED = Preloaded.new('simpkv/cli/configuration')
+
+  # @return [String] the text of a program that is the command, for the PATH of other programs
+  def self.program
+    @program ||= PreloadedProgram.new { |arguments, **options| PRELOADED.spawn(arguments, **options) }.script
+  end
 end

@@ -158,13 +158,13 @@ RSpec.describe 'simpkv::authorized_keys with puppet apply', needs: :mri do
       private_keys = %w[stays goes foreign].map { |name| File.join(sshd.folder, name) }
       stays, goes, foreign = private_keys.map { |name| Sshd.make_key(name) }
       File.write(sshd.authorized_keys, "#{foreign} stays\n#{stays} stays\n")
-      simpkv!('ssh', 'import', '-', '--folder', 'ssh/felix', input: "#{stays} stays\ncommand=\"echo forced\" #{goes}\n")
+      fill('stays' => SshKeys.value(stays, 'stays'), 'goes' => SshKeys.value(goes, '', ['command="echo forced"']))
       expect(private_keys.map { |name| sshd.login(name) }).to eq(["logged in\n", nil, "logged in\n"])
 
       apply(manifest)
       expect(private_keys.map { |name| sshd.login(name) }).to eq(["logged in\n", "forced\n", nil])
 
-      simpkv!('rm', "ssh/felix/#{JSON.parse(simpkv!('ls', 'ssh/felix', '-o', 'json'))['keys'].grep(/\Akey-/).first}")
+      simpkv!('rm', 'ssh/felix/goes')
       apply(manifest)
       expect(private_keys.map { |name| sshd.login(name) }).to eq(["logged in\n", nil, nil])
     end

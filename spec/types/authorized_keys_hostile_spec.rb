@@ -150,8 +150,7 @@ RSpec.describe 'simpkv::authorized_keys, as root, with files of a user', needs: 
     'put a FIFO in its place that nobody else can read' =>
       [-> { by_user { [File.unlink(file), File.mkfifo(file, 0)] } }, /is no regular file: remove it/],
     'put a socket in its place' =>
-      [-> { by_user { [File.unlink(file), Dir.chdir(ssh) { UNIXServer.new('authorized_keys') }] } },
-       /is no regular file: remove it/],
+      [-> { by_user { [File.unlink(file), UNIXServer.new(file)] } }, /is no regular file: remove it/],
     'put a folder in its place' => [-> { by_user { [File.unlink(file), Dir.mkdir(file)] } }, /is no regular file/],
     'put a full folder in its place' =>
       [-> { by_user { [File.unlink(file), Dir.mkdir(file), File.write("#{file}/x", '')] } }, /is no regular file/],

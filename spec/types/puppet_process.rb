@@ -1,14 +1,26 @@
 # frozen_string_literal: true
 
 require 'fileutils'
-require 'open3'
-require 'rbconfig'
 require_relative '../../rakelib/module_files'
 require_relative '../support/puppet_command'
 
 # Runs applications of Puppet in processes of their own, with folders that each example makes.
 module PuppetProcess
   PROJECT = File.expand_path('../..', __dir__)
+
+  # Runs Puppet of the bundle without Bundler, which would know the gems of the bundle only, and without this checkout.
+  #
+  # @param gems [String] the only folder of gems
+  # @return [Array(String, Process::Status)] the output, and how it ended
+  def self.run_without_gem(gems, command)
+    @without_gem ||= begin
+      folders = $LOAD_PATH.map(&:to_s).reject { |folder| folder.start_with?(PROJECT) }
+      PreloadedRuby.new(PuppetCommand::LOADING, folders.map { |folder| "-I#{folder}" },
+                        'RUBYOPT' => nil, 'RUBYLIB' => nil)
+    end
+    @without_gem.capture2e("Gem.clear_paths; #{PuppetCommand::SCRIPT}", command,
+                           env: { 'GEM_HOME' => gems, 'GEM_PATH' => gems })
+  end
 
   # Puppet cannot replace its state files in memory.
   def self.included(group)
@@ -43,22 +55,12 @@ module PuppetProcess
   def puppet(*arguments, gem: true, modules: File.join(world.dir, 'modules'))
     command = [arguments.first, '--color=false', "--modulepath=#{modules}", *PuppetCommand.folders(home),
                *arguments.drop(1)]
-    output, status = gem ? PuppetCommand.run(*command) : Open3.capture2e(*without_gem, *command)
+    output, status = gem ? PuppetCommand.run(*command) : PuppetProcess.run_without_gem(File.join(home, 'gems'), command)
     [output, status.exitstatus]
   end
 
   # @return [Array<String>] the contents of all files that Puppet has left in its folders
   def left_by_puppet
     Dir[File.join(home, '**', '*')].select { |name| File.file?(name) }.map { |name| File.binread(name) }
-  end
-
-  private
-
-  # Bundler would know the gems of the bundle only.
-  def without_gem
-    gems = File.join(home, 'gems')
-    folders = $LOAD_PATH.reject { |folder| folder.to_s.start_with?(PROJECT) }.flat_map { |folder| ['-I', folder.to_s] }
-    ['env', '-u', 'RUBYOPT', '-u', 'RUBYLIB', "GEM_HOME=#{gems}", "GEM_PATH=#{gems}", RbConfig.ruby, *folders,
-     '-e', PuppetCommand::SCRIPT]
   end
 end

@@ -307,6 +307,9 @@ RSpec.describe Simpkv::AuditedStore do
         other = 'globals/one-more-key'
         audited.put(first, document(1))
         @fill.call
+        # Their lines are longer than the space that is reserved for those of other operations.
+        many = (1..2000).to_h { |n| ["globals/k#{n}", document(n)] }
+        expect { audited.put_many(many) }.to raise_error(Simpkv::AuditError, /cannot reserve .*, so nothing was done/)
         done = (1..2000).take_while { |n| attempt { audited.put("globals/k#{n}", document(n)) } }
         expect(@error).to be_a(Simpkv::AuditError).and have_attributes(
           message: "cannot reserve disk space for the audit log '#{@log}': No space left on device. The option " \

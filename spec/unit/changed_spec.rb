@@ -3,7 +3,7 @@
 require 'open3'
 require 'rbconfig'
 require_relative '../spec_helper'
-require_relative '../../rakelib/changed'
+require_relative '../../rakelib/planted'
 
 RSpec.describe 'bin/test changed', :once, needs: :gems do
   root = File.expand_path('../..', __dir__)
@@ -17,9 +17,9 @@ RSpec.describe 'bin/test changed', :once, needs: :gems do
   end
 
   it 'runs the specs that are named after a file first, then those that use it, then those of its users' do
-    specs = changed['lib/simpkv/ssh/public_key.rb'].specs
-    expect(specs.first).to eq('spec/unit/ssh_public_key_spec.rb')
-    expect(specs).to include('spec/command/ssh_spec.rb', 'spec/types/authorized_keys_spec.rb')
+    specs = changed['gems/simpkv-operations/lib/simpkv/ssh/public_key.rb'].specs
+    expect(specs.first).to eq('gems/simpkv-operations/spec/unit/ssh_public_key_spec.rb')
+    expect(specs).to include('gems/simpkv-operations/spec/command/ssh_spec.rb', 'spec/types/authorized_keys_spec.rb')
     expect(changed['gems/simpkv-estate/lib/simpkv/termini/estate_query.rb'].specs)
       .to include('gems/simpkv-server/spec/query/function_spec.rb')
   end
@@ -43,6 +43,17 @@ RSpec.describe 'bin/test changed', :once, needs: :gems do
       expect(changed["ext/core/#{file}"].c_tests).not_to be_empty
     end
     expect(changed['ext/core/fuzz/fuzz_dn.c'].fuzzers).to eq(%w[fuzz_dn])
+  end
+
+  # The stage `planted` shows that each test fails.
+  it 'runs the test of nine of ten planted defects at least, and of all without `changed: false`' do
+    plants = Planted.all
+    missed = plants.reject do |plant|
+      selected = changed[plant.file]
+      (selected.specs + selected.c_tests).include?(plant.test)
+    end
+    expect(missed.map(&:to_s)).to eq(plants.reject(&:selected?).map(&:to_s))
+    expect(missed.length).to be <= plants.length / 10
   end
 
   it 'runs the specs of the FFI binding with FFI' do
@@ -71,11 +82,11 @@ RSpec.describe 'bin/test changed', :once, needs: :gems do
 
   # One changed line brought PuppetDB, PostgreSQL and Chromium.
   it 'installs what the selected specs need, and no more' do
-    expect(changed['lib/simpkv/ssh/public_key.rb'].needs).to eq(%w[test sshd])
+    expect(changed['gems/simpkv-operations/lib/simpkv/ssh/public_key.rb'].needs).to eq(%w[test sshd])
     expect(changed['gems/simpkv-server/lib/simpkv/query/tasks.rb'].needs).to eq(%w[test service])
     expect(changed['gems/simpkv-server/lib/simpkv/server/console/nodes/node_table.rb'].needs).to include('browser')
     expect(changed['gems/simpkv-access/lib/simpkv/access/ldap_rules/aci.rb'].options).not_to include('~ds389')
-    expect(changed['lib/simpkv/ssh/public_key.rb'].options).to eq(%w[--tag ~ds389 --tag ~tools])
+    expect(changed['gems/simpkv-operations/lib/simpkv/ssh/public_key.rb'].options).to eq(%w[--tag ~ds389 --tag ~tools])
     parts = File.read('bin/setup')[/^for scope; do\n.*?^done\n/m].scan(/^    ([\w |-]+)\)/).flatten
     parts = parts.flat_map { |line| line.split(' | ') }
     ruby, = graphs

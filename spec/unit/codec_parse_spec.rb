@@ -81,6 +81,33 @@ RSpec.describe 'Reading JSON' do
     end
   end
 
+  # In the extension, and in libsimpkv.so for FFI, another reader than that of Native.parse reads most documents.
+  { '{"value":%s,"metadata":{"a":1}}' => :value, '{"value":1,"metadata":%s}' => :metadata }.each do |form, member|
+    it "reads each as the #{member} of a document as JSON.parse does, or leaves it" do
+      read = table.map do |text, _, _|
+        document = form.b.sub('%s') { text.b }.force_encoding(text.encoding)
+        plain = native.plain_document(document) or next
+        expected = JSON.parse(text, max_nesting: 100)
+        expected = {} if member == :metadata && expected.nil?
+        expect(self.class.describe_fully(plain[member])).to eq(self.class.describe_fully(expected)), document
+        expect([plain.keys,
+                plain]).to eq([%i[value metadata], { value: 1, metadata: { 'a' => 1 } }.merge(member => expected)])
+        plain
+      end
+      expect(read.compact.length).to be > 5
+    end
+  end
+
+  it 'leaves a document in another encoding, and one with other members, to Codec' do
+    ['{"value":1}'.encode('UTF-16LE'), '{"value":1}'.encode('US-ASCII'), '{"value":1,"encoding":"base64"}',
+     '{"value":1,"metadata":[]}', '{"metadata":{}}', '[]', '', '{"value":1}x'].each do |document|
+      plain = native.plain_document(document)
+      expect(plain).to be_nil.or eq(value: 1, metadata: {})
+      expect(plain).to be_nil unless document.encoding == Encoding::US_ASCII
+    end
+    expect(native.plain_document('{"value":1,"metadata":null}')).to eq(value: 1, metadata: {})
+  end
+
   if native.binding_name == 'cext'
     it 'reads usual documents natively, and leaves the others to JSON.parse' do
       allow(Simpkv::JsonReader).to receive(:parse).and_raise(Simpkv::MalformedError, 'left')

@@ -21,7 +21,10 @@ RSpec.describe 'Memory of the core', :thorough, needs: :ffi do
 
   it 'is freed after calls that return large data' do
     store.put('globals/k', 'x' * 100_000)
-    grown = growth(500) { store.get('globals/k') && store.list('globals') && store.tree('') && Simpkv.stats }
+    grown = growth(500) do
+      store.get('globals/k') && store.list('globals') && store.tree('') && Simpkv.stats
+      store.get_decoded('globals', 'k', false)
+    end
     # A leak of the data would take 150 MB.
     expect(grown).to be < 50_000_000
   end
@@ -30,6 +33,7 @@ RSpec.describe 'Memory of the core', :thorough, needs: :ffi do
     store.put('globals/k', 'd')
     grown = growth(2000) do
       expect_failure(Simpkv::NotFoundError) { store.get('globals/none') }
+      expect_failure(Simpkv::NotFoundError) { store.get_decoded('globals', 'none', false) }
       expect_failure(Simpkv::NotFoundError) { store.list('globals/none') }
       expect_failure(Simpkv::NotFoundError) { store.tree('globals/none') }
       expect_failure(Simpkv::IsKeyError) { store.put('globals/k/x', 'd') }

@@ -70,6 +70,22 @@ RSpec.describe Simpkv::Isolation do
     end
   end
 
+  describe '.clash' do
+    # @return [String, nil]
+    def clash(root, *others)
+      first, *rest = [root, *others].map.with_index do |path, number|
+        { 'type' => 'file', 'id' => "x#{number}", 'root_path' => "/nowhere#{path}" }
+      end
+      described_class.clash(first, rest)
+    end
+
+    it 'compares a root folder with that of each other backend' do
+      inside = "the root folder '/nowhere/a/b' is inside that of another store, '/nowhere/a'"
+      expect([clash('/a/b', '/x', '/a'), clash('/a', '/x', '/a/b')]).to all(start_with(inside))
+      expect([clash('/a', '/ab', '/a'), clash('/a')]).to eq([nil, nil])
+    end
+  end
+
   it 'accepts any settings of other types' do
     expect(described_class.problem('acme', 'root_path' => 5, 'base_dn' => 5)).to be_nil
     expect(described_class.clash({ 'type' => 'acme', 'id' => 'x', 'root_path' => '/a' },

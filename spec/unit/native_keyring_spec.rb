@@ -35,7 +35,7 @@ RSpec.describe 'Simpkv::Native::Keyring' do
   end
 
   it 'takes documents of any bytes and sizes, with a GVL or without' do
-    ['', "\xFF\x00".b, 'x' * 8192, 'x' * 8193, SecureRandom.bytes(1_000_000)].each do |document|
+    ['', "\xFF\x00".b, 'x' * 8192, 'x' * 8193, Random.bytes(1_000_000)].each do |document|
       expect(keyring.decrypt(*place, keyring.encrypt(*place, document)).b).to eq(document.b)
     end
   end

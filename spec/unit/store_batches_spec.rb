@@ -17,6 +17,13 @@ RSpec.describe Simpkv::Store do
         .to raise_error(Simpkv::IsKeyError, found['globals/there/below'].message)
     end
 
+    it 'writes keys with more slashes than they need under their names' do
+      quick = open_store(root, 'lock_timeout_seconds' => 1)
+      expect(quick.put_many({ '//globals///a//b/' => '{"value":1}' }).values).to eq([true])
+      expect(quick.get('globals/a/b')).to eq('{"value":1}')
+      quick.close
+    end
+
     it 'writes only new keys with :absent' do
       store.put('globals/there', '{"value":1}')
       found = store.put_many({ 'globals/there' => '{"value":2}', 'globals/new' => '{"value":2}' }, condition: :absent)

@@ -192,7 +192,7 @@ static void call_on_entry(int which, skv_reply *reply)
 {
     switch (which) {
     case 13:
-        skv_entry_list(store, ENTRY, "cn\0member", 10, CALL_MS, NULL, reply);
+        skv_entry_list(store, ENTRY, "cn\0member", 10, NULL, 0, CALL_MS, NULL, reply);
         break;
     case 14:
         skv_entry_add(store, ENTRY, "cn\0a", 5, CALL_MS, NULL, reply);

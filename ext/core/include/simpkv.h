@@ -39,7 +39,7 @@ extern "C" {
 #endif
 
 /* The version of this interface. A binding compares it with skv_abi() when it loads, and refuses another version. */
-#define SKV_ABI 4
+#define SKV_ABI 5
 
 /* Statuses, of the size of an int. skv_status_name() returns the text, from which a binding derives its exception. */
 #define SKV_STATUS_MAP(X)                                                                                              \
@@ -58,7 +58,7 @@ extern "C" {
     X(12, TOO_LARGE, "too_large")     /* a name, document or file is above a limit; the message names it */            \
     X(13, MALFORMED, "malformed")     /* not a JSON document, or nested too deeply */                                  \
     X(14, NOMEM, "no_memory")         /* out of memory */                                                              \
-    X(15, FULL, "full")               /* the disk is full, or the quota used up; what else UNAVAILABLE says holds */
+    X(15, FULL, "full")               /* as UNAVAILABLE: the disk is full, or the quota used up */
 
 typedef enum skv_status {
 #define SKV_STATUS_ENUM(number, name, text) SKV_##name = number,
@@ -157,8 +157,7 @@ SKV_API skv_status skv_key_join(const char *prefix, size_t prefix_len, const cha
  * `kind` in the instance `id` below `base_dn`: the data. The paths "environments", "environments/<env>" and "globals"
  * are folders. Returns SKV_OK, SKV_INVALID (unknown layout or kind; a path that is not below one of the two roots; a
  * name that is empty, "." or "..", holds NUL or is not UTF-8; a key where only a folder can be), SKV_TOO_LARGE (a name
- * or the DN is longer than slapd and 389-DS both allow; the message names the segment). Thread-safe.
- */
+ * or the DN is longer than slapd and 389-DS both allow; the message names the segment). Thread-safe. */
 SKV_API skv_status skv_dn_from_path(int layout, int kind, const char *base_dn, size_t base_dn_len, const char *id,
                                     size_t id_len, const char *path, size_t path_len, skv_reply *reply);
 
@@ -208,7 +207,7 @@ SKV_API void skv_close(skv_store *store);
 /* How skv_get() reads. A store may read and write at different servers. */
 #define SKV_GET_ANY 0    /* from one of ldap_uri, which may lag behind; of write_uri once the store has written */
 #define SKV_GET_LATEST 1 /* from one of write_uri, as SKV_GET_STORED: for a write that depends on the document */
-#define SKV_GET_STORED 2 /* not what 389-DS has deleted half (docs/adr/0054): for callers that rely on the key */
+#define SKV_GET_STORED 2 /* not what 389-DS has half deleted (docs/adr/0054): for callers that rely on the key */
 
 /* Reads a key: the data are its document. SKV_OK, SKV_NOT_FOUND, SKV_IS_FOLDER. */
 SKV_API skv_status skv_get(skv_store *store, const char *key, size_t key_len, int flags, int64_t timeout_ms,
@@ -227,11 +226,9 @@ SKV_API skv_status skv_exists(skv_store *store, const char *key, size_t key_len,
  * a name was last added or removed. "created_at" is that of a folder in files, and of anything in a directory, which
  * also has "modified_by" and "created_by", the DNs of identities. In files, "size" is the number of bytes of a
  * document, and "uid" the number of the owner. With SKV_STAT_COUNT, a folder has "keys", "folders" and "unreadable":
- * how many are directly below it, expired keys included; unreadable are entries of which the server does not show what
- * they are.
+ * how many are directly below it, expired keys included; unreadable are entries whose kind the server does not show.
  *
- * SKV_OK, SKV_NOT_FOUND. `timeout_ms` is also for each page of what is counted, as in skv_list_next().
- */
+ * SKV_OK, SKV_NOT_FOUND. `timeout_ms` is also for each page of what is counted, as in skv_list_next(). */
 #define SKV_STAT_COUNT 1 /* a flag */
 SKV_API skv_status skv_stat(skv_store *store, const char *key, size_t key_len, int flags, int64_t timeout_ms,
                             skv_cancel *cancel, skv_reply *reply);
@@ -261,8 +258,9 @@ SKV_API skv_status skv_put(skv_store *store, const char *key, size_t key_len, co
 
 /*
  * Put or get many keys in one call. In a directory the requests share a connection, and do not wait for each other's
- * responses. `timeout_ms` is for one round trip; in files, for one key. The records are packed, with unaligned numbers
- * in the machine's byte order. The data are the outcomes in the same order, packed as well:
+ * responses; in files they wait for the disk together. `timeout_ms` is for one round trip; in files, for one key. The
+ * records are packed, with unaligned numbers in the machine's byte order. The data are the outcomes in the same order,
+ * packed as well:
  *
  *     uint32_t key_len, document_len, expect_len, condition    skv_get_many(): key_len only
  *     key_len bytes, document_len bytes, expect_len bytes
@@ -279,8 +277,7 @@ SKV_API skv_status skv_put(skv_store *store, const char *key, size_t key_len, co
  *
  * skv_put_many(): the condition of a record is that of skv_put(), with its flags, and expect_len is 0 except with
  * SKV_PUT_EXPECT. A record with another condition has the status SKV_INVALID. After SKV_INTERRUPTED, the caller repeats
- * the records of that status: those with the number 1 with SKV_PUT_IN_DOUBT, the others as they were.
- */
+ * the records of that status: those with the number 1 with SKV_PUT_IN_DOUBT, the others as they were. */
 SKV_API skv_status skv_put_many(skv_store *store, const char *records, size_t records_len, int64_t timeout_ms,
                                 skv_cancel *cancel, skv_reply *reply);
 SKV_API skv_status skv_get_many(skv_store *store, const char *keys, size_t keys_len, int64_t timeout_ms,
@@ -302,7 +299,8 @@ SKV_API skv_status skv_delete_folder(skv_store *store, const char *folder, size_
                                      skv_cancel *cancel, skv_reply *reply);
 
 /* Deletes a folder with all that is below it; in a directory, `timeout_ms` is for one round trip. The number is 1 if it
- * existed, else 0, also after SKV_INTERRUPTED. SKV_OK, SKV_IS_KEY. A failure's message says if a part was deleted. */
+ * existed, else 0; after SKV_INTERRUPTED, a directory adds the number of entries that are deleted. SKV_OK, SKV_IS_KEY.
+ * A failure's message says if a part was deleted. */
 SKV_API skv_status skv_deletetree(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms,
                                   skv_cancel *cancel, skv_reply *reply);
 
@@ -327,13 +325,15 @@ SKV_API skv_status skv_ldap_uris(const char *uris, size_t uris_len, skv_reply *r
 #define SKV_ENTRY_LIST_MAX 4194304 /* bytes in a list */
 #define SKV_ENTRY_TEXTS_MAX 131072 /* texts in it */
 
-/* Read an entry (`dn` "" is the root DSE); the entries directly below it. The data are JSON, {"<attribute as the server
- * spells it>":["<value>",...],...}, without values that are not UTF-8; skv_entry_list(): {"<DN>":<such an object>,...}.
+/* Read an entry (`dn` "" is the root DSE); the entries directly below it, or those at and below it that match `filter`
+ * (a list of one filter of RFC 4515, escaped; or empty). The data are JSON, {"<attribute as the server spells it>":
+ * ["<value>",...],...}, without values that are not UTF-8; skv_entry_list(): {"<DN>":<such an object>,...}.
  * `attributes` lists those to read ("*": user attributes, "+": operational ones; empty: "*"). SKV_OK. */
 SKV_API skv_status skv_entry_read(skv_store *store, const char *dn, size_t dn_len, const char *attributes,
                                   size_t attributes_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
 SKV_API skv_status skv_entry_list(skv_store *store, const char *dn, size_t dn_len, const char *attributes,
-                                  size_t attributes_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
+                                  size_t attributes_len, const char *filter, size_t filter_len, int64_t timeout_ms,
+                                  skv_cancel *cancel, skv_reply *reply);
 
 /* Adds an entry. `values` alternates attributes and values: "objectClass\0top\0objectClass\0organization\0o\0x\0".
  * SKV_OK, SKV_EXISTS (the entry exists; or this call added it and got no response), SKV_NOT_FOUND (none above it). */

@@ -1,8 +1,8 @@
 /*
  * simpkv_audit.h - the audit log of simpkv: lines of text, appended to a file or sent to syslog.
  *
- * Many threads and processes may write to one log. A line is in the log as a whole or not at all: no line stands behind
- * a part of another one, also after a full disk or a killed writer. The caller makes the lines, one JSON object each.
+ * Many threads and processes may write to one log. A line is written whole, or not at all, even if the disk is full or
+ * a writer is killed. The caller makes the lines, one JSON object each.
  *
  * The rules of simpkv.h hold here as well.
  */
@@ -29,8 +29,8 @@ SKV_API void skv_audit_close(skv_audit *audit);
 /*
  * The functions below open the file or the socket if that is necessary: a file that was renamed or deleted is replaced
  * by a new one with the mode 0660, and a syslog daemon may start again. They wait for at most timeout_ms for other
- * writers or for the daemon. After such a wait was in vain, they wait for at most 10 ms each, until one of them
- * succeeds. Thread-safe.
+ * writers or for the daemon. After a wait in vain, calls wait for at most 10 ms each, until one of them succeeds.
+ * Thread-safe.
  * They return SKV_OK, or
  *   SKV_DENIED       no permission
  *   SKV_INVALID      the target is a link, or no regular file; a line does not end in a newline

@@ -28,13 +28,16 @@ extern "C" {
  * body a cookie:
  *
  *     'p'   the key was put, 'd': it was deleted
- *     'f'   a folder appeared or was moved: its keys are those that follow. The name ends in a slash
+ *     'f'   a folder appeared or was moved: its keys follow. The name ends in a slash
  *     'c'   ready, once: the records before it were all changes after `since`, later ones come as they happen
  *     'i'   as 'c', but deletions between `since` and now are unknown: the caller compares its keys with a list
  *     'r'   changes were lost: the caller forgets its keys, and lists the folder. Later ones come as they happen
+ *     'l'   the server is away: changes do not come as they happen, until the watch has connected again
+ *     'b'   it has: the records before it were all changes meanwhile, later ones come as they happen. 'r' may come
+ *           in its place
  *
- * A change may come more than once, and of several changes of one key only the last one is certain to come. A record is
- * for a key of which the caller learns nothing else: it may be deleted by the time it is read.
+ * A change may come more than once, and of several changes of one key only the last one is certain to come. A record
+ * tells nothing else of the key, which may be deleted when the caller reads it.
  */
 typedef struct skv_changes skv_changes;
 SKV_API skv_changes *skv_changes_open(skv_store *store, const char *folder, size_t folder_len, const char *since,

@@ -37,8 +37,8 @@ extern "C" {
  *   x509          the private key in PEM (PKCS #8); "certificate" and "chain" (PEM: the issuer and those above it, if
  *                 there is one), "fingerprint" (SHA-256), "serial", "not_before", "not_after" (RFC 3339)
  *
- * SKV_OK; SKV_INVALID, also for an issuer that is no CA, is not valid now, has another key, or would not be the last
- * one to expire; SKV_UNAVAILABLE (the kernel or libcrypto refuses). Thread-safe.
+ * SKV_OK; SKV_INVALID, also for an issuer that is no CA, is not valid now, has another key, or would expire before the
+ * certificate; SKV_UNAVAILABLE (the kernel or libcrypto refuses). Thread-safe.
  */
 SKV_API skv_status skv_secret_make(const char *request, size_t request_len, skv_reply *reply);
 

@@ -392,12 +392,28 @@ skv_status skv_entry_read(skv_store *store, const char *dn, size_t dn_len, const
     return status == SKV_OK ? store->ops->entry_read(store, &call.args, &call.deadline, reply) : status;
 }
 
+/* Takes a filter, a list of one text or of none. */
+static skv_status take_entry_filter(entry_call *call, const char *filter, size_t len, skv_reply *reply)
+{
+    size_t count;
+
+    if (check_entry_texts(filter, len, 1, &count, reply) != SKV_OK)
+        return reply->status;
+    if (count > 1 || (len && !skv_is_utf8(filter, len)))
+        return skv_fail(reply, SKV_INVALID, "the filter is more than one text, or is not UTF-8");
+    call->args.filter = count ? filter : NULL;
+    return SKV_OK;
+}
+
 skv_status skv_entry_list(skv_store *store, const char *dn, size_t dn_len, const char *attributes,
-                          size_t attributes_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
+                          size_t attributes_len, const char *filter, size_t filter_len, int64_t timeout_ms,
+                          skv_cancel *cancel, skv_reply *reply)
 {
     entry_call call;
     skv_status status = begin_entry(&call, store, dn, dn_len, timeout_ms, cancel, reply);
 
+    if (status == SKV_OK)
+        status = take_entry_filter(&call, filter, filter_len, reply);
     if (status == SKV_OK)
         status = take_entry_texts(&call, attributes, attributes_len, 1, reply);
     return status == SKV_OK ? store->ops->entry_list(store, &call.args, &call.deadline, reply) : status;

@@ -29,7 +29,7 @@ void set_content(const char *file, const char *text);
 /* Milliseconds since an arbitrary moment. */
 int64_t now_ms(void);
 
-/* Runs in a child process. Returns true if it returned true. */
+/* Runs the function in a child process. Returns true if the function did. */
 bool child_returns(bool (*run)(void));
 
 #endif

@@ -28,8 +28,8 @@ char *stack_of(void *(*run)(void *), void *argument);
 bool stack_has(const char *stack, const void *secret, size_t len);
 void free_stack(char *stack);
 
-/* Runs the function in a thread. Returns the first of the texts, a list that NULL ends, of which the stack of the
- * thread has 16 bytes, or all of a shorter text, afterwards; NULL if it has none. */
+/* Runs the function in a thread. Returns the first of the texts that the stack of the thread has afterwards, at least
+ * 16 bytes of it or all of a shorter text; NULL if none. NULL ends the list of texts. */
 const char *spilled_on_stack(void *(*run)(void *), void *argument, const char *const *texts);
 
 /* Checks that a copy of the first secret is seen. */

@@ -3,7 +3,7 @@
 #ifndef SKV_TEST_JSON_TREE_H
 #define SKV_TEST_JSON_TREE_H
 
-#include "../../simpkv/json_reader.h"
+#include "json/reader.h"
 
 #include <assert.h>
 #include <jansson.h>

@@ -64,8 +64,8 @@ void proxy_end(proxy *p);
 /* Lets `skip` requests with the tag pass, and applies the fault to the next `times` ones. */
 void proxy_arm(proxy *p, unsigned char tag, proxy_fault fault, int code, int skip, int times);
 
-/* Sets a function to be called before a held request is passed on, and after a request was done whose response is lost.
- * NULL removes it. */
+/* Sets a function to be called before a held request is passed on, and after the server has done a request whose
+ * response is lost. NULL removes it. */
 void proxy_meanwhile(proxy *p, void (*call)(void));
 
 /* Holds the responses of each round trip until all of its requests have come. `round_trips` ends with 0, and must stay

@@ -117,6 +117,14 @@ static bool write_configuration(slapd *s, slapd_tls tls, const char *more, const
            slapd_write(s->wrong_password_file, "another\n");
 }
 
+static void choose_ports(slapd *s)
+{
+    s->port = free_port();
+    s->tls_port = free_port();
+    snprintf(s->ldap, sizeof s->ldap, "ldap://127.0.0.1:%d", s->port);
+    snprintf(s->ldaps, sizeof s->ldaps, "ldaps://127.0.0.1:%d", s->tls_port);
+}
+
 bool slapd_begin(slapd *s, slapd_tls tls, const char *more)
 {
     return slapd_begin_with(s, tls, more, "");
@@ -131,16 +139,18 @@ bool slapd_begin_with(slapd *s, slapd_tls tls, const char *more, const char *dat
     if (!mkdtemp(s->folder))
         return false;
     name = s->folder + strlen("/tmp/");
-    s->port = free_port();
-    s->tls_port = free_port();
-    snprintf(s->ldap, sizeof s->ldap, "ldap://127.0.0.1:%d", s->port);
-    snprintf(s->ldaps, sizeof s->ldaps, "ldaps://127.0.0.1:%d", s->tls_port);
     snprintf(s->ldapi, sizeof s->ldapi, "ldapi://%%2Ftmp%%2F%s%%2Fldapi", name);
     snprintf(s->password_file, sizeof s->password_file, "%s/password", s->folder);
     snprintf(s->wrong_password_file, sizeof s->wrong_password_file, "%s/wrong", s->folder);
     if ((tls != SLAPD_NO_TLS && !make_certificates(s, tls)) || !write_configuration(s, tls, more, database))
         return false;
-    return slapd_start(s);
+    /* Another process may take the port first. */
+    for (int tries = 5; tries > 0; tries--) {
+        choose_ports(s);
+        if (slapd_start(s))
+            return true;
+    }
+    return false;
 }
 
 static bool responds(const slapd *s)
@@ -164,7 +174,8 @@ static void become_slapd(const slapd *s)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     snprintf(conf, sizeof conf, "%s/slapd.conf", s->folder);
     snprintf(log, sizeof log, "%s/log", s->folder);
-    snprintf(urls, sizeof urls, "%s %s%s%s", s->ldapi, s->ldap, s->cacert[0] ? " " : "", s->cacert[0] ? s->ldaps : "");
+    /* slapd listens in this order: if the last one responds, it has got all of them. */
+    snprintf(urls, sizeof urls, "%s %s%s%s", s->ldap, s->cacert[0] ? s->ldaps : "", s->cacert[0] ? " " : "", s->ldapi);
     fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
     dup2(fd, 1);
     dup2(fd, 2);

@@ -168,7 +168,7 @@ static skv_status keep(const char *document, int condition, const char *expect)
                    expect ? strlen(expect) : 0, 1000, NULL, reply);
 }
 
-/* Whoever has no keys replaced encrypted documents by plain ones. */
+/* A client without keys used to replace encrypted documents by plain ones. */
 static void a_plain_document_does_not_replace_an_encrypted_one(void)
 {
     static const char *const encrypted[] = {"{\"value\":\"eyJ.a.b.c.d\",\"encoding\":\"jwe\"}",

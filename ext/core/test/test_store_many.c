@@ -246,8 +246,8 @@ static void an_interrupt_before_the_first_record_writes_none(void)
     skv_cancel_free(cancel);
 }
 
-/* An earlier call may have written the records. After a second interrupt, before they were sent again, the binding used
- * to forget that: the third call took its own documents for those of another client. */
+/* An earlier call may have written the records. The binding used to forget that if a second interrupt came before they
+ * were sent again: the third call took its own documents for those of another client. */
 static void records_stay_in_doubt_when_they_are_interrupted_again(void)
 {
     skv_cancel *cancel = skv_cancel_new();

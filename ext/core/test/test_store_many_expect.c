@@ -69,7 +69,7 @@ static void a_key_that_has_changed_is_a_conflict_of_its_own(void)
     CHECK_HAS(outcomes[MIDDLE].text, "the stored document is not the expected one");
     get_gives(contested, D3);
     get_gives(batch[MIDDLE + 1].key, D2);
-    /* Now all documents are other ones. */
+    /* Now no stored document is the expected one. */
     CHECK(batch_put(store, SKV_PUT_ANY, LONG_MS, NULL) == SKV_OK);
     CHECK(batch_tally(SKV_CONFLICT, 0) == COUNT);
 }
@@ -184,7 +184,8 @@ static void interrupted_records_are_written_once_by_a_repetition(void)
     CHECK(in_doubt > 0);
     CHECK(batch_put(store, SKV_PUT_ANY | SKV_PUT_IN_DOUBT, LONG_MS, NULL) == SKV_OK);
     CHECK(batch_tally(SKV_OK, 1) == in_doubt);
-    /* A record that is not in doubt, or whose document is not unique, meets its own document. */
+    /* A record meets its own document: a conflict if it is not in doubt, an unknown outcome if the document is not
+     * unique. */
     CHECK(batch_put(store, SKV_PUT_ANY, LONG_MS, NULL) == SKV_OK);
     CHECK(batch_tally(SKV_CONFLICT, 0) == in_doubt);
     CHECK(batch_put(store, SKV_PUT_ANY | SKV_PUT_IN_DOUBT | SKV_PUT_NON_UNIQUE, LONG_MS, NULL) == SKV_OK);
@@ -217,7 +218,7 @@ static void an_interrupted_batch_writes_what_it_has_read(void)
     skv_cancel_free(cancel);
 }
 
-/* A record is a conflict if its document could not be put back to D1 before. */
+/* A record is a conflict if the put of D1 before it has run out of memory. */
 static void memory_scenario(void)
 {
     skv_status status;

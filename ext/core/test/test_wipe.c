@@ -104,8 +104,8 @@ static void entries_are_wiped(void)
     watching = true;
     CHECK(skv_entry_read(store, dn, strlen(dn), attributes, sizeof attributes, LONG_MS, NULL, reply) == SKV_OK);
     CHECK_HAS(skv_reply_data(reply), SECRET);
-    CHECK(skv_entry_list(store, DIRECTORY_BASE_DN, strlen(DIRECTORY_BASE_DN), attributes, sizeof attributes, LONG_MS,
-                         NULL, reply) == SKV_OK);
+    CHECK(skv_entry_list(store, DIRECTORY_BASE_DN, strlen(DIRECTORY_BASE_DN), attributes, sizeof attributes, NULL, 0,
+                         LONG_MS, NULL, reply) == SKV_OK);
     CHECK_HAS(skv_reply_data(reply), SECRET);
     skv_reply_free(reply);
     watching = false;

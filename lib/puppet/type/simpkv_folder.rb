@@ -47,7 +47,7 @@ Puppet::Type.newtype(:simpkv_folder) do
       "#{super}#{provider.removed_with if wanted == :absent}"
     end
 
-    # Puppet 7 says nothing else with noop.
+    # With noop, Puppet 7 logs this text only.
     def is_to_s(value) # rubocop:disable Naming/PredicatePrefix -- Puppet's name
       "#{super}#{provider.removed_with if should == :absent}"
     end
@@ -139,7 +139,7 @@ Puppet::Type.newtype(:simpkv_folder) do
     self[:folder] || self[:name]
   end
 
-  # Puppet calls this before it evaluates the folder, also if it skips the folder then.
+  # Puppet calls this before it evaluates the folder, even if it then skips the folder.
   #
   # @return [Array<Puppet::Type>] an absent simpkv_key for each key to remove
   def eval_generate

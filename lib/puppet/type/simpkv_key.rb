@@ -55,8 +55,9 @@ Puppet::Type.newtype(:simpkv_key) do
       provider.exists? ? :present : :absent
     end
 
-    # Another client may have changed the entry of a listing, which then stays, and is no change. Only the removal can
-    # tell without another request, so it happens here: Puppet counts each attempt to change something as a change.
+    # Another client may have changed a listed entry. Such an entry stays, and must not be reported as a change. Only an
+    # attempt to remove the entry shows this without another request. It happens here, because Puppet reports each call
+    # of a setter as a change.
     def insync?(current)
       super || (should == :absent && !noop && provider.left?)
     end
@@ -65,7 +66,7 @@ Puppet::Type.newtype(:simpkv_key) do
       provider.outcome || super
     end
 
-    # With noop, Puppet 7 says nothing else that names the entry for which a title such as `app1:unnamed-1` stands.
+    # With noop, only this text of Puppet 7 can name the entry for which a title such as `app1:unnamed-1` stands.
     def is_to_s(value) # rubocop:disable Naming/PredicatePrefix -- Puppet's name
       path = provider.unnamed_path
       path ? "#{super} at '#{path}'" : super
@@ -127,9 +128,8 @@ Puppet::Type.newtype(:simpkv_key) do
 
   newproperty(:expires_after) do
     desc <<~TEXT
-      The time after which the key is missing for all readers: a number of seconds, or a number with s, m, h, d or y,
-      such as `90d`. It begins when the value is stored. A run renews it if less than half of it is left, or more than
-      all of it, which is a change of the resource. Without this parameter, a value that the resource stores does not
+      such as `90d`. The time begins when the value is stored. If less than half of it is left, or more than all of it,
+      a run renews it and reports a change. Without this parameter, a value that the resource stores does not expire.
       expire.
     TEXT
 
@@ -141,7 +141,7 @@ Puppet::Type.newtype(:simpkv_key) do
     end
     munge(&:to_s)
 
-    # `puppet resource` shows none: the time for which a value was stored is unknown.
+    # `puppet resource` shows no `expires_after`: the time for which a value was stored is unknown.
     def retrieve
       (provider.expires if should) || :absent
     end
@@ -173,7 +173,7 @@ Puppet::Type.newtype(:simpkv_key) do
     munge { |value| Integer(value.to_s, 10) }
   end
 
-  # A default of Puppet would not count for a resource that audits `ensure`.
+  # A default (`defaultto`) would have no effect in a resource that audits `ensure`.
   def initialize(resource)
     super
     self[:ensure] = :present if should(:ensure).nil? && !original_parameters.slice(:value, :metadata).empty?
@@ -191,7 +191,7 @@ Puppet::Type.newtype(:simpkv_key) do
     self[:key] || (self[:name] unless self[:name].match?(/:unnamed-[1-9]\d*\z/))
   end
 
-  # The type `resources` compares titles. A key that another title manages would be removed.
+  # The type `resources` compares titles: it would remove a key that has another title in the catalog.
   def purging
     raise Puppet::Error, "the type 'resources' cannot purge keys: use simpkv_folder with 'purge'"
   end

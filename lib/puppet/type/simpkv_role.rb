@@ -6,8 +6,8 @@ Puppet::Type.newtype(:simpkv_role) do
   @doc = <<~DOC
     @summary Manages a role of access control: a group of a directory, with rights below folders of keys
 
-    Declares the same as `roles` in a file of `simpkv access apply`, and brings the directory to it. A role whose entry
-    existed before keeps its entry and its rights. See `simpkv_user` for the options.
+    Declares what `roles` in a file of `simpkv access apply` declares, and changes the directory to match. A role whose
+    entry existed before keeps its entry and its rights. See `simpkv_user` for the options.
 
     **Autorequires:** the package `simpkv`, and the file with the options.
 

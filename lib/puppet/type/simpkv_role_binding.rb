@@ -6,8 +6,8 @@ Puppet::Type.newtype(:simpkv_role_binding) do
   @doc = <<~DOC
     @summary Manages a binding of access control: users and groups that have roles
 
-    Declares the same as `bindings` in a file of `simpkv access apply`, and brings the directory to it. A member of a
-    role is removed only if a binding has added it. See `simpkv_user` for the options.
+    Declares what `bindings` in a file of `simpkv access apply` declares, and changes the directory to match. A member
+    of a role is removed only if a binding has added it. See `simpkv_user` for the options.
 
     **Autorequires:** its users and roles that are present, the package `simpkv`, and the file with the options.
 

@@ -6,8 +6,8 @@ Puppet::Type.newtype(:simpkv_user) do
   @doc = <<~DOC
     @summary Manages a user of access control: an entry of a directory that can bind
 
-    Declares the same as `users` in a file of `simpkv access apply`, and brings the directory to it. It runs where the
-    file of the administrator is: the one that SIMPKV_CONFIG names, `/etc/simpkv/simpkv.yaml`, or `simpkv.yaml` in
+    Declares what `users` in a file of `simpkv access apply` declares, and changes the directory to match. It runs where
+    the file of the administrator is: the one that SIMPKV_CONFIG names, `/etc/simpkv/simpkv.yaml`, or `simpkv.yaml` in
     Puppet's confdir, with the options `access`.
 
     **Autorequires:** the file with the password, the `simpkv_key` with the password, the package `simpkv`, and the file

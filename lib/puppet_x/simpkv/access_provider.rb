@@ -36,12 +36,12 @@ Module.new do
   # @return [Array<String>] what there is to do in the directory for what is declared in the store
   def drift
     part = reconciler.plan(only: object)
-    # A password that cannot be read is one each time.
+    # Each run warns about a password that cannot be read.
     warn_of(part) if resource.section == 'users'
     lines(part.steps)
   end
 
-  # Stores the declaration, and brings the directory to it. The first property that is changed does it for all.
+  # Stores the declaration, and changes the directory to match. The first changed property does this for all properties.
   def declare
     return if @done
 

@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# The common part of the types simpkv_user, simpkv_role and simpkv_role_binding. A type has `section`, the one of its
-# declarations. For its properties the module has `declared_property`, `directory_property` and `ensure_property`.
+# The common part of the types simpkv_user, simpkv_role and simpkv_role_binding. A type defines `section`, the section
+# of the declarations that it belongs to. The module has the properties `declared_property`, `directory_property` and
+# `ensure_property`.
 #
 # The value of this file is the module.
 Module.new do
@@ -13,7 +14,7 @@ Module.new do
       stored(provider.stored)
     end
 
-    # Both sides in the form of the store.
+    # Compares both sides in the form of the store.
     def insync?(_current)
       stored(provider.wanted) == stored(provider.stored)
     end
@@ -81,14 +82,14 @@ Module.new do
     type.autorequire(:simpkv_user) { required }
   end
 
-  # A default of Puppet would count for the resources of `puppet resource` as well.
+  # A default (`defaultto`) would have an effect in the resources of `puppet resource` as well.
   def initialize(resource)
     super
     self[:ensure] = :present if should(:ensure).nil? && declared.any?
     check_declaration if should(:ensure) == :present
   end
 
-  # Two resources of one name cannot be in a catalog.
+  # Nothing to check: Puppet refuses a catalog with two resources of one name.
   def pre_run_check; end
 
   # @return [String] `users`, `roles` or `bindings`
@@ -106,8 +107,8 @@ Module.new do
 
   private
 
-  # Checks what it declares, as far as that is possible without the options. The message has the place of what is wrong,
-  # and no value.
+  # @return [Boolean] whether both gems are there. If simpkv-access is still missing when the resource is evaluated, the
+  # resource fails
   def check_declaration
     return unless parts?
 

@@ -10,7 +10,7 @@ Class.new do
   attr_reader :options, :type, :key, :comment
 
   # @param key [String] base64
-  # @return [String, nil] its bytes; nil if sshd would not decode it. It skips CR, VT and FF
+  # @return [String, nil] its bytes, without CR, VT and FF, which sshd skips; nil if sshd would not decode it
   def self.decoded(key)
     key.b.delete("\r\v\f").unpack1('m0')
   rescue ArgumentError
@@ -59,7 +59,7 @@ Class.new do
     end
   end
 
-  # @return [Array(String, String)] what comes after the options, and these
+  # @return [Array(String, String)] the text after the options, and the options
   def after_options
     options = @rest[/\A(?>\\"|"(?>\\"|[^"])*(?:"|\z)|[^ \t"])*/n]
     [@rest.delete_prefix(options).sub(/\A[ \t]+/n, ''), options]

@@ -41,7 +41,7 @@ Class.new do
 
   # @param before [String] the bytes that {read} returned
   # @param after [String] the new ones
-  # @raise [Puppet::Error] the file is not replaced, or is another one since
+  # @raise [Puppet::Error] the file cannot be replaced, or has changed since {read}
   def replace(before, after)
     access('written') do |folder, name|
       found, status = open_file(folder, name)
@@ -61,7 +61,7 @@ Class.new do
       refused = e
     end
     refused && !Process.euid.zero? ? raise(refused) : as_root(&block)
-  rescue Errno::EINVAL, Errno::EEXIST # Of a link or folder that comes and goes.
+  rescue Errno::EINVAL, Errno::EEXIST # Somebody made or removed a link or folder meanwhile.
     changed
   rescue SystemCallError => e
     fail_with(verb, e, refused)
@@ -172,7 +172,7 @@ Class.new do
     refuse_link(name)
   end
 
-  # sshd has the same rule (StrictModes). A folder of root below one of the user may have been moved there.
+  # sshd has the same rule (StrictModes). The user may have moved a folder of root into a folder of the user.
   def check_folder(status)
     path = @names.join('/')
     refuse(path, 'is no folder: replace it by one') unless status.directory?

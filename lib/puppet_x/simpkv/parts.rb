@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 module PuppetX
-  # Gives the functions, types and providers of this module the code that they share, each file of it a class or a
-  # module without a name.
+  # Gives the functions, types and providers of this module the code that they share. Each file of that code is a class
+  # or a module without a name.
   #
-  # The environments of a puppetserver may have different versions of this module. Under a name, the code of the version
-  # that was loaded last would be that of all. All versions share this method, so its meaning must stay the same.
+  # The environments of a puppetserver may have different versions of this module. If the code had a name, all of them
+  # would use the version that was loaded last. All versions share this method, so its meaning must stay the same.
   module Simpkv
     # @param file [String] the file that uses the part, `__FILE__`: the part comes from the same version of the module
     # @param name [String] the name of the part, which is a file of this folder

@@ -93,8 +93,8 @@ plugin_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # If finding the next entry takes time, yield each name and document as it comes: simpkv decodes it meanwhile.
   #
   # A plugin that can tell which of the entries it could not read may also have a method `list_partial(keydir)`, whose
-  # result has `errors: { name => why }` beside them. simpkv calls it when the option `skip_undecodable` is set, when
-  # only names are wanted, and for a tree, while `list` fails as a whole.
+  # result has `errors: { name => why }` beside the keys and folders. simpkv calls it when the option `skip_undecodable`
+  # is set, when only names are wanted, and for a tree. `list` fails as a whole.
   #
   # @param keydir [String]
   # @return [Hash] `result:` `{ keys: { name => String }, folders: [name] }` with names relative to the folder, in any

@@ -19,7 +19,7 @@ Module.new do
       made
     end
 
-    # Without the gem, no provider would mean no resources.
+    # Without this check and without the gem, Puppet would print nothing, as if there were no resources.
     def instances
       check_gem unless defaultprovider
       super
@@ -62,8 +62,8 @@ Module.new do
     gem? ? simpkv.after(self) : []
   end
 
-  # Puppet evaluates a resource that is not suitable after the others, which may install the gem. If it is still not
-  # suitable, it fails with a message of its own instead of Puppet's.
+  # If a resource is not suitable, Puppet evaluates it at the end, because other resources may install the gem. If it is
+  # still not suitable, it fails with a message of its own instead of Puppet's.
   def suitable?
     return true if super || @asked
 
@@ -97,7 +97,7 @@ Module.new do
                          'give a value, or set preprocess_deferred to true in puppet.conf'
   end
 
-  # @return [Array<Puppet::Type>] those that install its gems. They are found by object: for a title, Puppet would load
+  # @return [Array<Puppet::Type>] those that install its gems, found by object: to find them by title, Puppet would load
   #   the type of packages, which takes seconds
   def packages
     catalog.resources.select { |resource| resource.type == :package && gems.include?(resource[:name].to_s) }

@@ -74,7 +74,7 @@ Module.new do
 
   define_method(:wrap) { |value| value.is_a?(sensitive) ? value : sensitive.new(value) }
 
-  # Returns true for the values that `puppet resource` reads, in no catalog or in one without a name. It would print
+  # Returns true for the values that `puppet resource` reads, in no catalog or in one without a name. Puppet would print
   # each password that an operator has stored without Sensitive.
   def unasked?
     name == :value && resource.catalog&.name.nil?

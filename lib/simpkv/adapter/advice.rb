@@ -5,9 +5,10 @@ require 'simpkv/config/spelling'
 
 module Simpkv
   class Adapter
-    # Says what to do about a call that failed because its key or folder is missing, or is of the other kind. It looks
-    # for names that the caller may have meant: as the same identity, in the environment of the call, and among the
-    # global keys. A search that fails or takes long changes no message, and the catalog makes no other.
+    # Says what to do about a call that failed because its key or folder is missing, or is of the other kind. It
+    # searches, as the same identity, for names that the caller may have meant, in the environment of the call and among
+    # the global keys. If a search fails or takes long, the message stays as it is, and this catalog makes no further
+    # search.
     class Advice
       # The time for the names of a failed call, in seconds.
       SECONDS = 1
@@ -70,7 +71,7 @@ module Simpkv
         []
       end
 
-      # Looks in the folder of the name, and if that is missing, for the folder in the one above it.
+      # Compares the name with those in its folder. If that folder is missing, compares the folder with those beside it.
       def similar(store, root, key, deadline)
         *folders, name = key.split('/').reject(&:empty?)
         until name.nil? || root == 'environments'

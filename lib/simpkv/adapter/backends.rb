@@ -4,7 +4,7 @@ module Simpkv
   class Adapter
     # The backends of a catalog, each made and configured at its first use.
     class Backends
-      # A place, its store, and the options with which that was opened.
+      # A place, its store, and the options of that store.
       Opened = Struct.new(:place, :store, :configuration)
       private_constant :Opened
 
@@ -22,7 +22,7 @@ module Simpkv
       end
 
       # @param options [Hash] merged options
-      # @return [ConfiguredBackend] the chosen backend. If its configuration fails, the next call makes it anew
+      # @return [ConfiguredBackend] the chosen backend. After an error in its configuration, the next call makes it anew
       # @raise [RuntimeError] it cannot be made or configured
       # @raise [ConfigError] it is in use with another location or identity
       def for(options)
@@ -31,7 +31,7 @@ module Simpkv
 
       private
 
-      # Remembers the backend for options that cannot change.
+      # Remembers the backend if the options are frozen.
       def find(options)
         chosen = chosen(options)
         backend = configured(UnitTest.redirect(options))

@@ -26,8 +26,8 @@ module Simpkv
       ].to_h { |row| [row.first, Operation.new(*row).freeze] }
        .merge(value: Operation.new(:get, 'value', 'key', false, :value, nil).freeze).freeze
 
-      # The operations whose calls of a directory share the time of one: the second argument of their methods is the
-      # deadline. Of the others, each round trip has that time.
+      # The operations with one time limit for all their calls of a directory: the second argument of their methods is
+      # the deadline. In the other operations, each round trip has that limit.
       BOUNDED = %i[compare_and_put create current delete exists find form get put secret].freeze
 
       # Options of calls, a copy; the merged options; and the {DirectGet} with them, false if there is none, nil if that
@@ -37,7 +37,7 @@ module Simpkv
       # A key of this length is short enough with every prefix: `environments/`, a name of 255 bytes, and a slash.
       SURELY_SHORT = 4096 - 269
 
-      # Only the merged options tell whether a key may have them.
+      # Only the merged options tell whether a key may have capital letters.
       CAPITALS = /[A-Z]/.freeze
       private_constant :Operation, :TABLE, :BOUNDED, :Known, :SURELY_SHORT, :CAPITALS
 
@@ -83,7 +83,7 @@ module Simpkv
         raise configuration_error(operation, key, e)
       end
 
-      # Runs a call of simpkv::secret, of whose options some are those of the secret.
+      # Runs a call of simpkv::secret. Some of its options describe the secret.
       #
       # @return [Sensitive, nil] see {#run}
       # @raise [ArgumentError, RuntimeError] as {#run}
@@ -179,8 +179,8 @@ module Simpkv
         merged
       end
 
-      # Merges once for each distinct set of options, and remembers it under a copy: the caller may change its own. A
-      # `default` belongs to the call alone.
+      # Merges once for each distinct set of options. Remembers the result by a copy of the options, because the caller
+      # may change them. A `default` belongs to the call alone.
       def merged(function, scope, options)
         options = options.reject { |name, _| name == 'default' } if options.key?('default')
         known = known(options)

@@ -2,8 +2,8 @@
 
 module Simpkv
   class Adapter
-    # The backend of calls with one set of merged options: its plugin, its store, which is open, what the options of a
-    # call say, and the text of its failures.
+    # The backend of calls with one set of merged options: its plugin, its open store, the options of the calls, and the
+    # texts of its failures.
     class ConfiguredBackend < Backend
       # @param name [String] `<type>/<id>`
       # @return [String] the text of the error for a backend that cannot be used at all

@@ -12,7 +12,7 @@ module Simpkv
       end
 
       # @param caller [String] the call or the resource that stores the values
-      # @return [Array<String>] a warning for each type of which {#encode} has made strings, once
+      # @return [Array<String>] a warning for each type that {#encode} has turned into strings; each only once
       def warnings(caller)
         return @texts if @texts.empty?
 
@@ -95,7 +95,7 @@ module Simpkv
         encoder.encode(value, metadata).tap { @texts |= encoder.texts }
       end
 
-      # Most values are plain data. Of the others, a Symbol and some hash keys could be written as strings.
+      # The document, if the value is plain data, as most are. The codec writes a Symbol and some hash keys as text.
       def plain(value, metadata, all)
         Codec.encode(value, metadata) unless all
       rescue UnencodableError

@@ -4,7 +4,7 @@ module Simpkv
   class Adapter
     # The text of an exception, without values.
     module ExceptionText
-      # Ruby's own exceptions quote the wrong value. Of those, only the name and the place appear.
+      # Ruby's own exceptions quote the wrong value, so this shows only their class and place.
       #
       # @param exception [Exception]
       # @return [String]

@@ -118,7 +118,7 @@ module Simpkv
         (@root + segments).join('/')
       end
 
-      # @return [Array(Object), nil] the value of a key; with `dots: folders`, of a folder its contents, so that Hiera
+      # @return [Array(Object), nil] the value of a key, or with `dots: folders` the contents of a folder, so that Hiera
       #   finds `app.db` in `app`; nil if both are missing
       def value_at(segments)
         *above, name = segments
@@ -226,7 +226,8 @@ module Simpkv
         e
       end
 
-      # The bytes of documents that a catalog keeps of one folder. It reads the others when they are looked up.
+      # The maximum size of the documents of a folder that a catalog keeps, in bytes. It reads other documents when they
+      # are looked up.
       def room
         16 * 1024 * 1024
       end

@@ -38,7 +38,7 @@ module Simpkv
         def deep_merge(site, call)
           raise ConfigError, "'simpkv::options' in Hiera is not a Hash" unless site.is_a?(Hash)
 
-          # On copies, since the gem changes both of its arguments and either may be frozen.
+          # Copies, since DeepMerge changes both of its arguments, and either may be frozen.
           site = Config.copy(site)
           call = Config.copy(call)
           forget_protecting(call)
@@ -53,7 +53,7 @@ module Simpkv
           Config::CALL.each { |option| call.delete(option.name) if option.protects && call[option.name].nil? }
         end
 
-        # The gem lets undef override false.
+        # DeepMerge lets undef override false.
         def forget_undef(site, call)
           call.delete_if { |name, value| value.nil? && site.key?(name) }
           call.each { |name, value| forget_undef(site[name], value) if value.is_a?(Hash) && site[name].is_a?(Hash) }

@@ -11,7 +11,7 @@ module Simpkv
         forget
       end
 
-      # Forgets the keys and certificates that the catalog has got: it may write another one.
+      # Forgets the keys and certificates that the catalog has read, because it may store others.
       #
       # @return [void]
       def forget
@@ -48,8 +48,8 @@ module Simpkv
         (document && @documents.current(document)) || false
       end
 
-      # Reads the key: it may have expired. In a store of the core this takes no more requests than a search for its
-      # name.
+      # Reads the key, because it may have expired. In a store of the core this takes as many requests as a search for
+      # the name.
       #
       # @return [Boolean] whether there is a key or a folder of that name
       def exists(backend, deadline, key)
@@ -176,7 +176,7 @@ module Simpkv
         !Versions.expired?(document) || backend.returns_expired?(key)
       end
 
-      # As {#exists}, for a backend that tells less of a name when it reads it.
+      # As {#exists}, for a backend whose reads do not tell whether there is a folder of that name.
       def exists_there?(backend, deadline, key, path)
         return false unless backend.store.exist?(path, deadline: deadline)
 
@@ -184,7 +184,7 @@ module Simpkv
         document.nil? || shown?(backend, key, document)
       end
 
-      # Writes that document, which other writers may write as well.
+      # Writes a document that other writers may write as well.
       #
       # @return [Boolean] whether the condition held
       def put_if?(store, path, document, **how)

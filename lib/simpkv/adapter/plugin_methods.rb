@@ -15,7 +15,7 @@ module Simpkv
         @name = name
       end
 
-      # Opens the store in its place, so that a problem there has one complete message.
+      # Opens the store through its place, which completes the messages of errors.
       def configure(options)
         place = Backend.place(settings_from(options), method(:warn_of), search: true) { Vardirs.of_puppet }
         @simpkv_store = place.open

@@ -3,8 +3,8 @@
 module Simpkv
   class Adapter
     # A store over a third-party plugin: the methods of {Store} that the adapter calls, with the same parameters and
-    # errors. Plugins bound their time themselves, so that it ignores deadlines. It is the only code that knows the
-    # `{ result:, err_msg: }` of a plugin, which may raise anything, return anything, and lack optional methods.
+    # errors. It ignores deadlines, because plugins bound their time themselves. No other code knows the `{ result:,
+    # err_msg: }` of a plugin. A plugin may raise anything, return anything, and lack optional methods.
     # plugin_template.rb and docs/plugin-development.md describe the plugin's side.
     class PluginStore
       # @param plugin [Object]

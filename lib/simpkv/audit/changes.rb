@@ -7,11 +7,11 @@ module Simpkv
     # Who has changed a key, by the lines of an audit log. Where the lines leave a doubt, the result is nil.
     class Changes
       DONE = %w[written deleted].freeze
-      # The errors of writes that were not done. After others, a write may have been done.
+      # Errors after which nothing was written. After other errors, the write may have been done.
       REFUSALS = %w[IsFolderError IsKeyError InvalidError TooLargeError UnencodableError TypeError].freeze
       # The operations that store a value.
       STORES = %w[put put_many].freeze
-      # The seconds from the time in a document, which has no fractions, to the write of the document.
+      # The limits, in seconds, from the time in a document, which has no fractions, to the write of the document.
       EARLY = 0.1
       LATE = 1.25
       # The members of a line that tell who it was.
@@ -44,7 +44,7 @@ module Simpkv
       end
 
       # Finds who has stored each version: the only line of a write that began when the version was made. A line that
-      # two versions could have is that of neither.
+      # fits two versions counts for neither.
       #
       # @param versions [Array<Hash{String => Object}>] of {Versions.log}
       # @return [Hash{Integer => Hash{String => Object}}] by version, {Changes.who} of its line

@@ -6,7 +6,7 @@ module Simpkv
   module Audit
     # Makes the lines of an audit log, a JSON object each. They name a key, and never have a value.
     class Line
-      # Texts that JSON has as they are.
+      # Texts that JSON writes unchanged.
       PLAIN = %r{\A[\w.:/@=,+ -]*\z}.freeze
       # Bytes of a line beside the texts in it.
       FRAME = 400

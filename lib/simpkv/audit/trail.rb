@@ -4,8 +4,8 @@ require 'simpkv/audit/line'
 
 module Simpkv
   module Audit
-    # Reads an audit log backwards for the changes of one key, and the file before it, NAME.1, if it was rotated. A file
-    # may have gigabytes: one block of it is in memory at a time, and the lines of other keys are not parsed.
+    # Reads an audit log, and after a rotation also the file before it, NAME.1, backwards for the changes of one key. A
+    # file may have gigabytes: one block of it is in memory at a time, and the lines of other keys are not parsed.
     class Trail
       BLOCK = 1 << 20
       # Longer than any line about a key.

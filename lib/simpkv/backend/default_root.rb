@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require 'fileutils'
 require 'simpkv/backend/vardirs'
 require 'simpkv/config/unit_test'
 
@@ -59,8 +58,9 @@ module Simpkv
       @more = []
     end
 
-    # rspec-puppet removes the vardir before it calls a function. The next call finds the store of this one.
+    # rspec-puppet removes the vardir only before it calls a function. Until then, calls find the store of this call.
     def remove_at_exit
+      require 'fileutils'
       folder = @temporary
       process = Process.pid
       at_exit { FileUtils.rm_rf(folder) if process == Process.pid }

@@ -14,7 +14,7 @@ module Simpkv
     private_constant :ANYBODY, :TITLE, :PERMISSION, :DN, :NAMES, :BETWEEN
 
     # @param rule [String] a value of `aci`
-    # @return [Boolean] whether it is for everybody in so many words
+    # @return [Boolean] whether it names everybody explicitly
     def self.for_anybody?(rule)
       rule.match?(ANYBODY)
     end

@@ -69,7 +69,7 @@ module Simpkv
         open_at(path)
       end
 
-      # Opens the store for calls that remove what they find: behind a link may be the keys of another environment.
+      # Opens the store for calls that remove what they find: a link may lead to the keys of another environment.
       #
       # @return [Store]
       def open_without_links

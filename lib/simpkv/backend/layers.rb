@@ -1,8 +1,6 @@
 # frozen_string_literal: true
 
 require 'simpkv/backend/ldap_access'
-require 'simpkv/store/audited_store'
-require 'simpkv/store/encrypted_store'
 
 module Simpkv
   # Puts the layers around the store of a backend that its options ask for. Their order is, from the store up:

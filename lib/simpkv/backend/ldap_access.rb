@@ -18,7 +18,7 @@ module Simpkv
     # `:invalid`, or for the file that it names `:absent` or `:unreadable`.
     Problem = Struct.new(:text, :option, :kind)
 
-    # What to set an option to that is missing.
+    # The value that a missing option needs.
     WANTED = { 'ldap_uri' => 'the URI of a server, such as ldaps://ldap1.example.com',
                'admin_pw_file' => "the file with the password of 'admin_dn'",
                'tls_cacert' => "the file with the certificate of the server's CA",
@@ -39,7 +39,7 @@ module Simpkv
       Store.open('ldap', store_options(settings).merge(more))
     end
 
-    # Opens a store meanwhile.
+    # Opens a store for the block.
     #
     # @param settings (see open)
     # @param more (see open)

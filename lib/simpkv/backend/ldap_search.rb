@@ -6,7 +6,7 @@ module Simpkv
   # Searches with ldapsearch, for what a store does not ask of a server: all entries below one, those that servers hide
   # included.
   module LdapSearch
-    # Seconds for a whole command. Its own limits begin anew with each byte that arrives.
+    # Seconds for a whole command. The limits of ldapsearch begin anew with each byte that arrives.
     SECONDS = 120
     # The exit code of timeout(1).
     ENDED = 124

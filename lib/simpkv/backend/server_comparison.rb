@@ -32,8 +32,8 @@ module Simpkv
     # Compares the keys and their documents. Waits for changes that replication is about to bring.
     #
     # @param uri [String] another server
-    # @return [Hash{Symbol => Array<String>}] by `:missing`, `:different` and `:surplus`, the keys of which that holds
-    #   for the other server
+    # @return [Hash{Symbol => Array<String>}] the keys that the other server lacks, has with another document, or has in
+    #   addition, by `:missing`, `:different` and `:surplus`
     # @raise [Simpkv::Error] not all of its keys can be read
     def to(uri)
       other = connect(uri)

@@ -19,8 +19,8 @@ module Simpkv
     private_constant :SERVER, :AGENT, :CONFIGURATIONS, :SETTING
 
     class << self
-      # Called inside Puppet. Outside puppetserver, its store counts as well: `puppet apply` must not make an empty one
-      # beside it.
+      # Called inside Puppet. Outside puppetserver, the store of puppetserver counts as well: `puppet apply` must not
+      # make an empty one beside it.
       #
       # @return [Array(Array<String>, Array<String>)] `vardirs` and `more` of {DefaultRoot}
       def of_puppet

@@ -5,10 +5,10 @@ require 'simpkv/backend/feature_rule'
 require 'simpkv/backend/ldap_search'
 
 module Simpkv
-  # Virtual list views of 389-DS. The server counts the entries that match a filter, and compares their values with
-  # one that the client names, without a look at access rules: a client without any right finds out each value. Who
-  # may use them stands in the `aci` of a feature, which each server has for itself, and which gives them to everybody
-  # who binds (docs/adr/0083).
+  # Virtual list views of 389-DS. The server counts the entries that match a filter, and compares their values with one
+  # that the client names, without a look at access rules: a client without any right finds out each value. The `aci` of
+  # a feature says who may use these views. Each server has its own feature, whose default is everybody who binds
+  # (docs/adr/0083).
   class VlvFeature
     FEATURE = '2.16.840.1.113730.3.4.9'
     DN = "oid=#{FEATURE},cn=features,cn=config"

@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require 'forwardable'
 require 'simpkv/backend'
 require 'simpkv/cli/owners'
 require 'simpkv/cli/store_folder'
@@ -9,9 +8,9 @@ module Simpkv
   module Cli
     # The backend that a command uses. Opens its store once.
     class ChosenBackend < Backend
-      extend Forwardable
-
-      def_delegators :place, :bound_as, :explain, :location
+      %i[bound_as explain location].each do |name|
+        define_method(name) { |*arguments| place.public_send(name, *arguments) }
+      end
 
       # @return [String] the reason why the command uses this backend
       attr_reader :reason

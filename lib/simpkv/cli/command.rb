@@ -1,9 +1,10 @@
 # frozen_string_literal: true
 
-require 'optparse'
-require 'simpkv/cli/configuration'
+require 'simpkv/cli/failure'
+require 'simpkv/cli/group'
 require 'simpkv/cli/output'
-require 'simpkv/config/coercion'
+
+autoload(:OptionParser, 'optparse')
 
 module Simpkv
   module Cli
@@ -12,22 +13,7 @@ module Simpkv
     # the man page) and EXAMPLES ({command line => effect}). It defines its own options in `define`, and does its work
     # in `run`. {Group} finds it by the name of its file. The constant HIDDEN keeps it out of the list of commands.
     class Command
-      # A parser that completes `--out` to `--output`, but not `-f` to an option that begins with f. It has none of the
-      # options that OptionParser adds, such as a `--version` of its own.
-      class Parser < OptionParser
-        private
-
-        def add_officious; end
-
-        def complete(type, option, *)
-          raise InvalidOption, option if type == :long && option.length == 1
-
-          super
-        end
-      end
-      private_constant :Parser
-
-      SECTION = :more
+      SECTION = Group::SECTION
       ARGUMENTS = ''
       DESCRIPTION = ''
       EXAMPLES = {}.freeze
@@ -41,16 +27,9 @@ module Simpkv
       # {name from another program => command to suggest in its place}
       SUGGEST_FOR = {}.freeze
 
-      # @param name [String] of a class or module of {Commands}
-      # @return [String] the words that call it: `passgen import`
-      def self.words(name)
-        parts = name[/::Commands::(.*)/, 1].to_s.split('::')
-        parts.map { |part| part.gsub(/(?<!\A)([A-Z])/, '-\1').downcase }.join(' ')
-      end
-
       # @return [String] the words that call it: `passgen import`
       def self.title
-        words(name)
+        Group.words(name)
       end
 
       # @return [Symbol] that of the list of commands
@@ -66,9 +45,12 @@ module Simpkv
       # @return [Integer, nil] the exit code; nil for 0
       # @raise [Failure, Simpkv::Error, Simpkv::ConfigError]
       def perform(arguments)
+        loads = self.class.section != :help
+        load_library if loads && (arguments & %w[-h --help]).empty?
         operands = parse(arguments)
         return puts(help) if @flags[:help]
 
+        load_library if loads # `-h` may be an operand: of the program that `simpkv exec` starts, for instance.
         check_number(operands)
         run(*operands)
       rescue OptionParser::ParseError => e
@@ -80,6 +62,7 @@ module Simpkv
 
       # @return [OptionParser] its parser
       def parser
+        require 'simpkv/cli/parser'
         usage = "Usage: simpkv #{self.class.title} [options] #{self.class::ARGUMENTS}"
         @parser ||= Parser.new(usage.rstrip) do |parser|
           parser.separator("\n#{self.class::DESCRIPTION}\nOptions:")
@@ -112,8 +95,17 @@ module Simpkv
         switch.pattern.keys if switch.pattern.is_a?(OptionParser::CompletingHash)
       end
 
+      # Loads what every command with a store needs, and ends what exe/simpkv has begun. Texts of help need none of it.
+      #
+      # @return [void]
+      def load_library
+        require 'simpkv/cli/configuration'
+        GC.enable
+      end
+
       # @return [Configuration]
       def configuration
+        load_library
         @configuration ||= Configuration.new(@flags)
       end
 

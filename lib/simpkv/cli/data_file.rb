@@ -2,7 +2,6 @@
 
 require 'simpkv/cli/failure'
 require 'simpkv/cli/output'
-require 'simpkv/document/plain_yaml'
 
 module Simpkv
   module Cli
@@ -44,6 +43,7 @@ module Simpkv
       # @raise [Failure] it cannot be read; the message quotes nothing of it
       # @raise [SystemCallError]
       def self.read(file)
+        require 'simpkv/document/plain_yaml'
         data = PlainYaml.parse(file == STREAM ? standard_input.read : File.read(file), strict: true)
         block_given? ? yield(data) : data
       rescue Errno::ENOENT

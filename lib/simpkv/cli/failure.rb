@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require 'simpkv/errors'
+
 module Simpkv
   module Cli
     # An error that ends a command, with a message for the user. The codes are those of sysexits.h.
@@ -27,8 +29,8 @@ module Simpkv
               'node inspect: a rule refuses the node. access plan, access status: there is something to change. ' \
               'access apply, access delete: a rule of a server is not deleted, or not put back. ' \
               'conflicts list: there are conflicts. nodes --fail-if-any: nodes match. status: a warning.',
-        CONFLICT => 'access: an entry of the directory, or the directory, is another one than the state says, or a ' \
-                    'binding names what is not declared. Nothing was changed. status: something is critical.',
+        CONFLICT => 'access: the directory, or an entry of it, is not the one that the state names, or a binding ' \
+                    'names what is not declared. Nothing was changed. status: something is critical.',
         UNKNOWN => 'status: a part of the state is unknown.',
         USAGE => 'The command line is wrong.',
         DATA => 'The input or a stored document is invalid.',

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/command'
+require 'simpkv/cli/output'
 require 'simpkv/gems'
 
 module Simpkv
@@ -8,8 +8,8 @@ module Simpkv
     # A group of commands: a module with the constant SUMMARY that extends this one. The names of files are the names of
     # its members, in any gem: `commands/passgen/import.rb` has the class `Commands::Passgen::Import`, which is `simpkv
     # passgen import`. A member is loaded when it is called. {Commands} is the group of all. The constant DEFAULT of a
-    # group names the member for words that name none: `simpkv secret KEY` is `simpkv secret get KEY`. A word that is
-    # rather a command, such as `show` and `rm`, is refused.
+    # group names the member that a word means if it names none: `simpkv secret KEY` is `simpkv secret get KEY`. A word
+    # that looks like a command, such as `show` or `rm`, is refused.
     module Group
       # The sections of the list of commands, in their order. The constant SECTION of a command names one.
       SECTIONS = { keys: 'Keys', versions: 'Earlier values and expiry', nodes: 'Nodes', moving: 'Moving',
@@ -19,11 +19,23 @@ module Simpkv
       # Words that are hardly meant as keys, beside the names of commands.
       VERBS = %w[add cat change create generate info make move new print read remove rename renew replace reset set show
                  store update view write].freeze
-      private_constant :MEMBER, :VERBS
+      # The lines of a file that the list of commands needs: reading them is quicker than loading a class.
+      LINE = /(HIDDEN|SECTION|SUMMARY) = [:'"]?(.*?)['"]?$/.freeze
+      # The section of a member that names none.
+      SECTION = :more
+      Listed = Struct.new(:section, :summary)
+      private_constant :MEMBER, :VERBS, :LINE
+
+      # @param name [String] of a class or module of {Commands}
+      # @return [String] the words that call it: `passgen import`
+      def self.words(name)
+        parts = name[/::Commands::(.*)/, 1].to_s.split('::')
+        parts.map { |part| part.gsub(/(?<!\A)([A-Z])/, '-\1').downcase }.join(' ')
+      end
 
       # @return [String] the words after `simpkv`; '' for all commands
       def title
-        Command.words(name)
+        Group.words(name)
       end
 
       # @param word [String]
@@ -35,7 +47,7 @@ module Simpkv
       end
 
       # @param word [String] which names no member
-      # @return [String, nil] the gem that has it and is not there
+      # @return [String, nil] the gem that has it, if that gem is missing
       def owner(word)
         Gems.owner(kind, word.tr('-', '_'))
       end
@@ -52,17 +64,23 @@ module Simpkv
         member.is_a?(Class) ? member : member.resolve(words)
       end
 
-      # @return [Hash{String => Class, Group}] all members that are shown, by their names, section by section
+      # @return [Hash{String => Listed}] what the list says of the members, by their names, section by section
+      def listed
+        lines = Gems.files(kind).transform_values { |file| File.read(file, encoding: 'UTF-8').scan(LINE).to_h }
+        shown = lines.reject { |_, line| line.key?('HIDDEN') }.map do |name, line|
+          [name.tr('_', '-'), Listed.new(line.fetch('SECTION', SECTION).to_sym, line['SUMMARY'])]
+        end
+        shown.sort_by { |name, line| [SECTIONS.keys.index(line.section), name] }.to_h
+      end
+
+      # @return [Hash{String => Class, Group}] the same members, loaded
       def members
-        all = Gems.all(kind).transform_keys { |name| name.tr('_', '-') }
-        shown = all.reject { |_, member| member.const_defined?(:HIDDEN) }
-        order = SECTIONS.keys
-        shown.sort_by { |name, member| [order.index(member.section), name] }.to_h
+        listed.keys.to_h { |name| [name, self[name]] }
       end
 
       # @return [Symbol] the section of the list of commands
       def section
-        const_defined?(:SECTION, false) ? self::SECTION : Command::SECTION
+        const_defined?(:SECTION, false) ? self::SECTION : SECTION
       end
 
       # @return [Hash{String => String}] the members by their other names
@@ -78,10 +96,10 @@ module Simpkv
       # @param word [String] which names no member
       # @return [String, nil] the member that was probably meant, with an option if it needs one
       def suggestion(word)
-        begun = members.keys.select { |name| name.start_with?(word) }
+        begun = listed.keys.select { |name| name.start_with?(word) }
         return begun.first if begun.one?
 
-        commands.map { |command| command::SUGGEST_FOR[word] }.compact.first || Spelling.nearest(word, members.keys)
+        commands.map { |command| command::SUGGEST_FOR[word] }.compact.first || Spelling.nearest(word, listed.keys)
       end
 
       # @param word [String] which names no member
@@ -114,19 +132,23 @@ module Simpkv
         self[self::DEFAULT]
       end
 
-      # @return [Boolean] whether the word is a misspelt member, a verb, or the name of any command
+      # @return [Boolean] whether the word is a misspelt member, a verb, or the name of any command. Groups have nouns
+      #   for names, as keys have
       def command?(word)
         name = word.downcase
-        VERBS.include?(name) || [Commands[name], Commands.owner(name), Spelling.nearest(word, members.keys)].any?
+        return true if VERBS.include?(name) || Spelling.nearest(word, listed.keys)
+
+        Gems.known("cli/commands/#{name}").empty? && [Commands[name], Commands.owner(name)].any?
       end
 
       # @return [Array<String>] the lines of the list of members, with the titles of sections if there are several
       def list
-        lines = Output.table(members.map { |name, member| ['', name, member::SUMMARY] })
+        members = listed
+        lines = Output.table(members.map { |name, member| ['', name, member.summary] })
         sections = lines.zip(members.each_value).group_by { |_, member| member.section }
         return lines if sections.one?
 
-        sections.flat_map { |section, listed| ['', "#{SECTIONS[section]}:", *listed.map(&:first)] }.drop(1)
+        sections.flat_map { |section, of_section| ['', "#{SECTIONS[section]}:", *of_section.map(&:first)] }.drop(1)
       end
 
       # @return [String] see {Gems}

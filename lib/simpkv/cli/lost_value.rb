@@ -26,7 +26,7 @@ module Simpkv
 
         private
 
-        # A document of simpkv has the bytes that its content has in JSON, unless a name is there twice.
+        # A document of simpkv is its content as simpkv writes it in JSON, unless a name is in it twice.
         def repeated?(document)
           content = Native.parse(document)
           Native.generate(content) != document && !JsonReader.unique?(document)

@@ -6,7 +6,7 @@ require 'simpkv/store/change'
 module Simpkv
   module Cli
     # The changes of a folder, found by comparing one list of it with the next. For stores that cannot be watched. It
-    # keeps a digest of each document, and so misses nothing that still holds at the next list.
+    # keeps a digest of each document, so it misses only a change that is undone before the next list.
     class PolledChanges
       # @param store [Store]
       # @param folder [String]
@@ -54,8 +54,8 @@ module Simpkv
         tree[:keys].merge(tree[:errors])
       end
 
-      # A folder that cannot be listed is an error of its path, and the keys below it are missing. Where a directory
-      # finds keys below a folder that it hides, each of them is an error, and the folder is missing.
+      # If a folder cannot be listed, the errors have its path, and the list lacks the keys below it. If a directory
+      # hides a folder, the errors have the path of each key below it, and the list lacks the folder.
       #
       # @param tree [Hash] see {Store#tree}
       # @param known [Hash{String => String}]

@@ -1,8 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/variables'
 require 'simpkv/cli/versioned'
-require 'simpkv/cli/walk'
 
 module Simpkv
   module Cli

@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require 'etc'
 require 'simpkv/backend'
 
 module Simpkv
@@ -22,6 +21,7 @@ module Simpkv
 
       # @return [String] the name of the folder's owner
       def owner
+        require 'etc'
         uid = File.stat(path).uid
         Etc.getpwuid(uid).name
       rescue ArgumentError
@@ -46,6 +46,7 @@ module Simpkv
       end
 
       def puppet
+        require 'etc'
         USERS.each do |name|
           return Etc.getpwnam(name)
         rescue ArgumentError

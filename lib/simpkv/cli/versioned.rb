@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/value'
-require 'simpkv/config/coercion'
 
 module Simpkv
   module Cli

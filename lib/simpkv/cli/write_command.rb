@@ -49,7 +49,7 @@ module Simpkv
       end
 
       # @return [String] the bytes of a file
-      # @raise [Failure] there are none: a command that failed in front of a pipe has left nothing to store
+      # @raise [Failure] there are none, for instance because the command before a pipe has failed
       def content(file)
         bytes = chomped(DataFile.bytes(file))
         return bytes unless bytes.empty?
@@ -72,7 +72,8 @@ module Simpkv
 
       # @param value [Object]
       # @param stored [String, nil] the stored document, also one that has expired
-      # @return [String] the new document. In place of a Sensitive it is one, unless --no-sensitive is given
+      # @return [String] the new document. If the stored value is a Sensitive, so is the new one, unless --no-sensitive
+      #   is given
       # @raise [InvalidError] a part of the stored value is a Sensitive, and no option says what the new value is
       # @raise [UnencodableError] the value or the metadata have a {Placeholder}
       def document(value, stored)

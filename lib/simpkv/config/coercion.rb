@@ -148,8 +148,8 @@ module Simpkv
       end
 
       # One String, the URIs separated by single spaces, so that a list and the same text are equal. They have the form
-      # of the statistics and messages of the core, so that they can be compared as text. A malformed one is left to
-      # those who say what is wrong with it.
+      # of the statistics and messages of the core, so that they can be compared as text. A malformed URI stays as it
+      # is: its user says what is wrong with it.
       def uris(value)
         list = value.is_a?(Array) ? value : [value]
         return unless list.all? { |uri| text(uri) }

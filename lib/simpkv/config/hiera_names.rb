@@ -4,8 +4,8 @@ require 'yaml'
 require 'simpkv/config/site_sections'
 
 module Simpkv
-  # Finds misspelt names of `simpkv::options` in files of Hiera. Nobody asks Hiera for such a key, so that functions
-  # would store secrets in the default folder without a word (docs/adr/0087).
+  # Finds misspelt names of `simpkv::options` in files of Hiera. Nothing looks such a key up, so that functions would
+  # silently store secrets in the default folder (docs/adr/0087).
   module HieraNames
     # A name that begins as those of this module do.
     NAME = /(?<![\w:])simpkv:{1,2}[\w:]*\w/i.freeze
@@ -13,7 +13,7 @@ module Simpkv
 
     class << self
       # @param files [Array<String>] the data of Hiera that belong together; those that cannot be read are left out
-      # @return [Array<String>] a sentence for each misspelt name of a key that no other value of them uses
+      # @return [Array<String>] a sentence for each misspelt key to which no value in the files refers
       def misspelt(files)
         texts = files.uniq.to_h { |file| [file, text_of(file)] }.compact
         texts.flat_map do |file, text|

@@ -4,14 +4,12 @@ module Simpkv
   # The definitions of the options. Validation, conversion, docs/configuration.md and the suggestion for a misspelt
   # option all use them.
   module Config
-    # name:: its name in Hiera
-    # type:: the type of its values: a name in {Coercion}, a Range of whole numbers, or an Array of choices
-    # default:: the value of an absent option; nil if that depends, or if there is none
-    # text:: one line for docs/configuration.md
-    # absent:: the meaning of an absent option without default, in words
-    # errors:: texts of the errors that it can cause, beside a value of the wrong type; `...` stands for any text
-    # protects:: whether its default is less safe than what somebody who writes the option wants. The option without a
-    #            value is then an error: it does not stand for the default
+    # name:: its name in Hiera type:: the type of its values: a name in {Coercion}, a Range of whole numbers, or an
+    # Array of choices default:: the value of an absent option; nil if that depends, or if there is none text:: one line
+    # for docs/configuration.md absent:: the meaning of an absent option without default, in words errors:: texts of the
+    # errors that it can cause, beside a value of the wrong type; `...` stands for any text protects:: whether its
+    # default is less safe than the values that somebody would write. If it is, the option without a value is an error,
+    # and does not stand for the default
     Option = Struct.new(:name, :type, :default, :text, :absent, :errors, :protects)
 
     def self.option(name, type, default, text, absent: nil, errors: [], protects: false) # rubocop:disable Metrics/ParameterLists
@@ -32,7 +30,7 @@ module Simpkv
     # Options of a call, beside `backends`.
     CALL = [
       option('backend', :string, nil,
-             'the name of the backend to use. It overrides `app_id`, also if it is in Hiera; simpkv warns if ' \
+             'the name of the backend to use. Even in Hiera, it overrides `app_id`; simpkv warns if ' \
              '`app_id` chooses another backend',
              absent: 'chosen by `app_id`',
              errors: ["No simpkv backend '...' with 'id' and 'type' attributes has been configured",

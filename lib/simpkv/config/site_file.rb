@@ -63,7 +63,7 @@ module Simpkv
         require 'simpkv/document/plain_yaml'
         data = PlainYaml.parse(text)
         hiera = data.is_a?(Hash) && data.key?(SiteSections::HIERA)
-        # A section that is there twice would lose options that protect something. Hiera reads its files otherwise.
+        # Strict: of a section that is there twice, options that protect something would be lost. Hiera is not strict.
         PlainYaml.parse(text, strict: true) unless hiera && !SiteSections.own?(data, title)
         hiera ? SiteSections.with_options(data, title) : plain(data)
       rescue MalformedError, ConfigError => e

@@ -39,8 +39,8 @@ module Simpkv
 
       private
 
-      # A section can be simpkv's if an option of simpkv is in it, or if all that is in it are misspelt ones. Whoever
-      # reads the section refuses what else is in it.
+      # A section can be simpkv's if it has an option of simpkv, or if it has misspelt ones only. The reader of the
+      # section refuses everything else in it.
       def ours?(name, value)
         return false unless value.is_a?(Hash)
         return backends?(value) if name == 'backends'
@@ -54,8 +54,8 @@ module Simpkv
         members.any? && members.all? { |member| Spelling.nearest(member, names) }
       end
 
-      # @return [Array<String>, nil] the names of the options of a section; nil if its gem is not there: then only who
-      #   reads the section finds out
+      # @return [Array<String>, nil] the names of the options of a section; nil if its gem is missing: then the reader
+      #   of the section reports it
       def names_in(section)
         found = Config::Sections.all[section]
         found && found::OPTIONS.map(&:name)

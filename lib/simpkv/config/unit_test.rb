@@ -1,14 +1,13 @@
 # frozen_string_literal: true
 
-require 'pathname'
 require 'simpkv/config/isolation'
 require 'simpkv/config/coercion'
 
 module Simpkv
-  # What a process may use that runs the unit tests of a module: the stores of the kit (`require 'simpkv/rspec'`), or
-  # without the kit such as are visibly temporary, and never those of this machine or site (docs/adr/0074).
+  # The stores that unit tests of a module may use: those of the kit (`require 'simpkv/rspec'`), or without the kit
+  # stores that are visibly temporary, and never those of this machine or site (gems/simpkv-rspec/docs/adr/0074).
   module UnitTest
-    # A server on this host that does not have the port of the host's own one.
+    # A server on this host, but not at the port of the host's own server.
     OWN_SERVER = %r{\Aldaps?://(?:localhost|127(?:\.\d+){3}|\[::1\]):(?!(?:389|636)\b)\d+\z}.freeze
     OWN_SOCKET = %r{\Aldapi://(?<path>%2F[^/?]+)\z}.freeze
     # Folders in which root may write, and can make nothing.
@@ -54,6 +53,7 @@ module Simpkv
       # @return [void]
       # @raise [ConfigError] it is not visibly that of a test
       def check(place, what)
+        require 'pathname'
         return if place.start_with?('/') ? own_path?(place) || impossible?(Pathname(place)) : own_uri?(place)
 
         raise ConfigError, "#{what} is not a temporary place, and a unit test does not touch the stores of this " \
@@ -77,7 +77,7 @@ module Simpkv
         Coercion.convert(:uris, uris).to_s.split
       end
 
-      # A malformed URI is left to those who say what is wrong with it.
+      # A malformed URI passes: its user says what is wrong with it.
       def own_uri?(uri)
         return true unless uri.match?(%r{\Aldap[is]?://}i)
 

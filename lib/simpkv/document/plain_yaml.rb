@@ -1,9 +1,7 @@
 # frozen_string_literal: true
 
 require 'yaml'
-require 'simpkv/document/yaml_bounds'
 require 'simpkv/errors'
-require 'simpkv/native/json_reader'
 
 module Simpkv
   # Reads YAML and JSON as plain data: Hashes, Arrays, Strings, numbers, true, false and nil.
@@ -33,6 +31,7 @@ module Simpkv
     def self.json(text, strict)
       return unless text.match?(/\A\s*[\[{]/)
 
+      require 'simpkv/native/json_reader'
       data = Native.parse(text)
       data unless strict && !JsonReader.unique?(text)
     rescue MalformedError
@@ -41,7 +40,10 @@ module Simpkv
     private_class_method :json
 
     def self.yaml(text, strict, bounded)
-      YamlBounds.check(text) if bounded
+      if bounded
+        require 'simpkv/document/yaml_bounds'
+        YamlBounds.check(text)
+      end
       refuse_loss(YAML.parse_stream(text)) if strict
       YAML.safe_load(text, aliases: true)
     end

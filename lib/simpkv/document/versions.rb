@@ -20,7 +20,7 @@ module Simpkv
     # The environment variable that replaces the clock, for tests and demonstrations.
     CLOCK = 'SIMPKV_NOW'
 
-    # The members of a version, which are those of a document without options.
+    # The members of a version: those of a document without times and history.
     MEMBERS = %w[value encoding original_encoding metadata].freeze
 
     # Times that exist, in the form that {successor} writes, except for 29 February. Two of them compare as text.
@@ -110,9 +110,9 @@ module Simpkv
 
       # Makes the document to store in place of another one.
       #
-      # The replaced value goes into the history. A value that is equal to the stored one does not. Then the time of the
-      # expiry changes if less than half of it is left, or more than all of it, and the history gets shorter if it has
-      # more values than `history`.
+      # The replaced value goes into the history, unless the new value is equal to it. For an equal value, the time of
+      # the expiry changes only if less than half of it is left, or more than all of it, and the history gets shorter if
+      # it has more values than `history`.
       #
       # @param document [String] the new value with its metadata
       # @param stored [String, nil] the stored document; nil if there is none. Of one that cannot be read, nothing is

@@ -4,8 +4,8 @@ require 'psych'
 require 'simpkv/errors'
 
 module Simpkv
-  # Finds in YAML of people without any right what takes much more memory or time than its length lets expect: aliases,
-  # each of which repeats a part, and deep nesting. It stops at the first one, before anything is built of the text.
+  # Refuses YAML of clients without rights if it takes much more memory or time than its length suggests: aliases, each
+  # of which repeats a part, and deep nesting. It raises at the first one, before anything is built from the text.
   class YamlBounds < Psych::Handler
     # Lists and Hashes in each other: as many as in JSON.
     DEPTH_MAX = 100

@@ -4,28 +4,16 @@ module Simpkv
   module Native
     # Lines that are appended to a file or sent to syslog. Any number of threads and processes may write to one log.
     class AuditLog
-      KEEPING = Mutex.new
-      private_constant :KEEPING
+      include Handle
 
       # Opens nothing yet.
       #
       # @param target [String] the absolute path of a file, `syslog`, or `syslog:` and the absolute path of a socket
       # @raise [InvalidError] another target
       def initialize(target)
-        refuse_target
-        Calls.uninterrupted do
-          made = Calls.handle(:skv_audit_close) { |r| Library.skv_audit_open(*Calls.bytes(target), r) }
-          # Another thread may have initialized the object meanwhile.
-          KEEPING.synchronize do
-            refuse_target
-            @audit = made
-          end
+        hold(:skv_audit_close, 'the audit log has a target already') do |r|
+          Library.skv_audit_open(*Calls.bytes(target), r)
         end
-      end
-
-      # Makes an object without a target, as the extension does.
-      def initialize_copy(_original)
-        @audit = nil
       end
 
       # Reserves disk space, so that a following {#write} does not fail for lack of it.
@@ -53,21 +41,11 @@ module Simpkv
 
       private
 
-      def refuse_target
-        raise InvalidError, 'the audit log has a target already' if @audit
-      end
-
       def call(function, *arguments)
-        audit = @audit
-        raise InvalidError, 'the audit log has no target' unless audit
-
-        begin
+        with_handle('the audit log has no target') do |audit|
           Calls.reply { |r| Library.public_send(function, audit, *arguments, r) }
-          nil
-        ensure
-          # This reference keeps the garbage collector from closing the log during the call.
-          audit.address
         end
+        nil
       end
     end
   end

@@ -17,15 +17,20 @@ module Simpkv
 
             begin
               yield reply
-              failure(reply) if failed?(reply, many)
-              case wanted
-              when :data then data(reply)
-              when :number then Library.skv_reply_number(reply)
-              when :optional then data(reply) unless Library.skv_reply_number(reply).zero?
-              end
+              outcome(reply, wanted, many: many)
             ensure
               Library.skv_reply_free(reply)
             end
+          end
+        end
+
+        # Returns the same of the reply of a call that has ended.
+        def outcome(reply, wanted, many: false)
+          failure(reply) if failed?(reply, many)
+          case wanted
+          when :data then data(reply)
+          when :number then Library.skv_reply_number(reply)
+          when :optional then data(reply) unless Library.skv_reply_number(reply).zero?
           end
         end
 
@@ -117,5 +122,45 @@ module Simpkv
       end
     end
     private_constant :Calls
+
+    # An object that owns a handle of the core: read-only, so that any number of threads may use it at once.
+    module Handle
+      KEEPING = Mutex.new
+      private_constant :KEEPING
+
+      # Makes an object without a handle, as the extension does.
+      def initialize_copy(_original)
+        @handle = nil
+      end
+
+      private
+
+      def hold(release, taken, &block)
+        raise InvalidError, taken if @handle
+
+        Calls.uninterrupted do
+          made = Calls.handle(release, &block)
+          # Another thread may have initialized the object meanwhile.
+          KEEPING.synchronize do
+            raise InvalidError, taken if @handle
+
+            @handle = made
+          end
+        end
+      end
+
+      def with_handle(missing)
+        handle = @handle
+        raise InvalidError, missing unless handle
+
+        begin
+          yield handle
+        ensure
+          # This reference keeps the garbage collector from releasing the handle during the call.
+          handle.address
+        end
+      end
+    end
+    private_constant :Handle
   end
 end

@@ -36,18 +36,10 @@ module Simpkv
     KINDS = { key: number['KIND_KEY'], folder: number['KIND_FOLDER'] }.freeze
     KIND_NAMES = KINDS.invert.freeze
     CONDITIONS = { any: number['PUT_ANY'], absent: number['PUT_ABSENT'], expect: number['PUT_EXPECT'] }.freeze
-    IN_DOUBT = number['PUT_IN_DOUBT']
-    NON_UNIQUE = number['PUT_NON_UNIQUE']
-    KEEP_ENCRYPTED = number['PUT_KEEP_ENCRYPTED']
-    LATEST = number['GET_LATEST']
-    STORED = number['GET_STORED']
-    NAMES = number['TREE_NAMES']
-    ONE_LEVEL = number['TREE_ONE_LEVEL']
-    COUNT = number['STAT_COUNT']
-    PASSWORD_SET = number['PASSWORD_SET']
-    PASSWORD_CHECK = number['PASSWORD_CHECK']
-    UPPER = number['KEY_UPPER']
-    DOUBLE_MAX = number['DOUBLE_MAX']
+    { IN_DOUBT: 'PUT_IN_DOUBT', NON_UNIQUE: 'PUT_NON_UNIQUE', KEEP_ENCRYPTED: 'PUT_KEEP_ENCRYPTED',
+      LATEST: 'GET_LATEST', STORED: 'GET_STORED', NAMES: 'TREE_NAMES', ONE_LEVEL: 'TREE_ONE_LEVEL', COUNT: 'STAT_COUNT',
+      UPPER: 'KEY_UPPER', PASSWORD_SET: 'PASSWORD_SET', PASSWORD_CHECK: 'PASSWORD_CHECK',
+      DOUBLE_MAX: 'DOUBLE_MAX' }.each { |name, macro| const_set(name, number[macro]) }
     private_constant :LAYOUTS, :KINDS, :KIND_NAMES, :NAMES, :ONE_LEVEL, :COUNT, :PASSWORD_SET, :PASSWORD_CHECK, :UPPER,
                      :DOUBLE_MAX
 
@@ -56,13 +48,7 @@ module Simpkv
         'ffi'
       end
 
-      def abi
-        Library.skv_abi
-      end
-
-      def version
-        Library.skv_version
-      end
+      %i[abi version].each { |name| define_method(name) { Library.public_send(:"skv_#{name}") } }
 
       def status_name(number)
         Library.skv_status_name(number)&.force_encoding(Encoding::US_ASCII)
@@ -73,8 +59,12 @@ module Simpkv
         nil
       end
 
-      def key_join(prefix, key)
-        Calls.reply(:data) { |r| Library.skv_key_join(*Calls.bytes(prefix), *Calls.bytes(key), r) }
+      # Those that take texts, and return the data of the reply.
+      %i[key_join ldap_uris secret_make secret_crl secret_certificate].each do |name|
+        define_method(name) do |*texts|
+          arguments = texts.flat_map { |text| Calls.bytes(text) }
+          Calls.reply(:data) { |r| Library.public_send(:"skv_#{name}", *arguments, r) }
+        end
       end
 
       # @return [String, nil] the path of a key below a folder; nil for the folder itself, and for a key that
@@ -92,11 +82,6 @@ module Simpkv
         kind = Calls.choice(:kind, KINDS, kind)
         arguments = [base_dn, id, path].flat_map { |text| Calls.bytes(text) }
         Calls.reply(:data) { |r| Library.skv_dn_from_path(layout, kind, *arguments, r) }
-      end
-
-      # @return [String] the URIs of a list in the form of the statistics, each of them once
-      def ldap_uris(uris)
-        Calls.reply(:data) { |r| Library.skv_ldap_uris(*Calls.bytes(uris), r) }
       end
 
       def format_double(number)
@@ -120,18 +105,6 @@ module Simpkv
         nil
       end
 
-      def secret_make(request)
-        Calls.reply(:data) { |r| Library.skv_secret_make(*Calls.bytes(request), r) }
-      end
-
-      def secret_crl(request)
-        Calls.reply(:data) { |r| Library.skv_secret_crl(*Calls.bytes(request), r) }
-      end
-
-      def secret_certificate(pem, key)
-        Calls.reply(:data) { |r| Library.skv_secret_certificate(*Calls.bytes(pem), *Calls.bytes(key), r) }
-      end
-
       # @return [Array(String, Boolean)] the form, and whether it has a random salt
       def secret_form(secret, request)
         salted = nil
@@ -150,60 +123,31 @@ module Simpkv
         JsonReader.parse(document)
       end
 
-      # Returns nil: only the extension has a short way.
-      def plain_document(_document)
-        nil
+      def plain_document(document)
+        bytes = Calls.bytes(document)
+        Answer.take.document(*bytes) if [Encoding::UTF_8, Encoding::BINARY].include?(bytes.first.encoding)
       end
 
-      def stats
-        parse(Calls.reply(:data) { |r| Library.skv_stats(r) })
-      end
-
-      # @return [Hash{String => Array<Hash>}] the options of each type of stores, as skv_options() describes them
-      def options
-        parse(Calls.reply(:data) { |r| Library.skv_options(r) })
+      # The options of each type of stores are a Hash{String => Array<Hash>}, as skv_options() describes them.
+      %i[stats options].each do |name|
+        define_method(name) { parse(Calls.reply(:data) { |r| Library.public_send(:"skv_#{name}", r) }) }
       end
     end
 
     # Inspection rules that the core has read. They never change, so that any number of threads may use them at once.
     class Rules
+      include Handle
+
       MAX = Library::HEADER.constant('SKV_RULES_MAX')
-      KEEPING = Mutex.new
-      private_constant :KEEPING
 
       def initialize(json)
-        refuse_rules
-        Calls.uninterrupted do
-          made = Calls.handle(:skv_rules_free) { |r| Library.skv_rules_new(*Calls.bytes(json), nil, r) }
-          # Another thread may have initialized the object meanwhile.
-          KEEPING.synchronize do
-            refuse_rules
-            @rules = made
-          end
-        end
-      end
-
-      # Makes an object without rules, as the extension does.
-      def initialize_copy(_original)
-        @rules = nil
+        hold(:skv_rules_free, 'the rules are read already') { |r| Library.skv_rules_new(*Calls.bytes(json), nil, r) }
       end
 
       def inspect_node(json)
-        rules = @rules
-        raise InvalidError, 'no rules are read' unless rules
-
-        begin
+        with_handle('no rules are read') do |rules|
           Calls.reply(:data) { |r| Library.skv_rules_inspect(rules, *Calls.bytes(json), nil, r) }
-        ensure
-          # This reference keeps the garbage collector from freeing the rules during the call.
-          rules.address
         end
-      end
-
-      private
-
-      def refuse_rules
-        raise InvalidError, 'the rules are read already' if @rules
       end
     end
 
@@ -212,7 +156,8 @@ module Simpkv
       # The format of a record in a page of a list: see skv_list_next() in simpkv.h.
       HEADER = 'aLL'
       HEADER_SIZE = 9
-      private_constant :HEADER, :HEADER_SIZE
+      PLACES = { 'k' => :keys, 'x' => :encrypted, 'e' => :errors }.freeze
+      private_constant :HEADER, :HEADER_SIZE, :PLACES
 
       def initialize(type, options)
         raise InvalidError, 'the store is open already' if @store
@@ -233,10 +178,8 @@ module Simpkv
         call(:skv_get, key, flags, timeout_ms, wanted: :data)
       end
 
-      # Leaves the document as it is: only the extension decodes in the same call.
       def get_decoded(folder, key, upper, timeout_ms)
-        path = Native.path_below(folder, key, upper)
-        path && get(path, 0, timeout_ms)
+        open_store { |store| Answer.take.get(store, folder, key, upper, timeout_ms) }
       end
 
       def kind(key, timeout_ms)
@@ -252,12 +195,8 @@ module Simpkv
         call(:skv_put, key, *Calls.bytes(document), condition, *expected(expect), timeout_ms, wanted: :number) == 1
       end
 
-      def put_many(records, timeout_ms, &block)
-        rounds(:skv_put_many, records, timeout_ms, block)
-      end
-
-      def get_many(keys, timeout_ms, &block)
-        rounds(:skv_get_many, keys, timeout_ms, block)
+      %i[put_many get_many].each do |name|
+        define_method(name) { |records, timeout_ms, &block| rounds(:"skv_#{name}", records, timeout_ms, block) }
       end
 
       def delete(key, expect, timeout_ms)
@@ -304,8 +243,8 @@ module Simpkv
         Native.parse(entry(:skv_entry_read, dn, texts(attributes), timeout_ms, wanted: :data))
       end
 
-      def list_entries(dn, attributes, timeout_ms)
-        Native.parse(entry(:skv_entry_list, dn, texts(attributes), timeout_ms, wanted: :data))
+      def list_entries(dn, attributes, filter, timeout_ms)
+        Native.parse(entry(:skv_entry_list, dn, texts(attributes), texts([*filter]), timeout_ms, wanted: :data))
       end
 
       def add_entry(dn, attributes, timeout_ms)
@@ -438,7 +377,7 @@ module Simpkv
       def unpack(page, found)
         each_record(page) do |kind, name, body|
           body = yield(name, body) if kind == 'k' && block_given?
-          file(found, kind, name, body)
+          kind == 'f' ? found[:folders] << name : found.fetch(PLACES.fetch(kind))[name] = body
         end
       end
 
@@ -452,18 +391,10 @@ module Simpkv
           yield kind, name, body
         end
       end
-
-      def file(found, kind, name, body)
-        case kind
-        when 'k' then found[:keys][name] = body
-        when 'f' then found[:folders] << name
-        when 'x' then found[:encrypted][name] = body
-        else found[:errors][name] = body
-        end
-      end
     end
   end
 end
 
+require 'simpkv/native/answer'
 require 'simpkv/native/audit_log'
 require 'simpkv/native/keyring'

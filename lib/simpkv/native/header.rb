@@ -5,16 +5,16 @@ module Simpkv
     # Reads the public headers of the core. The FFI binding takes its functions and numbers from there.
     class Header
       # The headers of this gem, or of this checkout.
-      PATHS = %w[simpkv simpkv_keyring simpkv_audit simpkv_changes simpkv_faults simpkv_rules simpkv_secret]
-              .map { |name| File.expand_path("../../../ext/core/include/#{name}.h", __dir__) }.freeze
+      PATHS = %w[simpkv simpkv_answer simpkv_keyring simpkv_audit simpkv_changes simpkv_faults simpkv_rules
+                 simpkv_secret].map { |name| File.expand_path("../../../ext/core/include/#{name}.h", __dir__) }.freeze
 
       # The types of FFI for those of C; POINTER matches the rest.
       TYPES = { 'int' => :int, 'skv_status' => :int, 'size_t' => :size_t, 'int64_t' => :int64, 'double' => :double,
                 'void' => :void, 'const char *' => :buffer_in, 'skv_watch' => :pointer }.freeze
       POINTER = /\A(?:const )?(?:char|void|skv_\w+) \*\z/.freeze
 
-      # What waits or works for long without a cancel handle.
-      LONG = %w[skv_open skv_secret_make skv_secret_form skv_secret_crl].freeze
+      # Functions that wait or work for long without a cancel handle.
+      LONG = %w[skv_open skv_answer_get skv_secret_make skv_secret_form skv_secret_crl].freeze
       private_constant :TYPES, :POINTER, :LONG
 
       # A declared function, with the types of FFI. `waits` is true if it may wait for a lock, a disk or a server,

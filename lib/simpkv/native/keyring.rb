@@ -5,10 +5,11 @@ module Simpkv
     # The keys of a file (a JWK Set), which encrypt documents and decrypt them. Each call looks at the file, and reads
     # it again if it has changed. As long as that is not possible, calls raise as {#initialize} does. Thread-safe.
     class Keyring
-      KEEPING = Mutex.new
+      include Handle
+
       ENCRYPTED_ONLY = Library::HEADER.constant('SKV_PAGE_ENCRYPTED_ONLY')
       PLAIN_NAMES = Library::HEADER.constant('SKV_PAGE_PLAIN_NAMES')
-      private_constant :KEEPING, :ENCRYPTED_ONLY, :PLAIN_NAMES
+      private_constant :ENCRYPTED_ONLY, :PLAIN_NAMES
 
       # Returns the name of the key that has encrypted a document, as the document says, without any key.
       #
@@ -23,20 +24,7 @@ module Simpkv
       # @raise [InvalidError] there is no such file, or its content is wrong
       # @raise [DeniedError] its owner or its mode lets others change the keys or read them, or it cannot be read
       def initialize(file)
-        refuse_keyring
-        Calls.uninterrupted do
-          made = Calls.handle(:skv_keyring_close) { |r| Library.skv_keyring_open(*Calls.bytes(file), r) }
-          # Another thread may have initialized the object meanwhile.
-          KEEPING.synchronize do
-            refuse_keyring
-            @keyring = made
-          end
-        end
-      end
-
-      # Makes an object without keys, as the extension does.
-      def initialize_copy(_original)
-        @keyring = nil
+        hold(:skv_keyring_close, 'the keys are read already') { |r| Library.skv_keyring_open(*Calls.bytes(file), r) }
       end
 
       # Encrypts a document with the first key.
@@ -67,36 +55,24 @@ module Simpkv
       # Decrypts a page of a list, for {Native::Store}.
       def decrypt_page(page, backend, folder, encrypted_only, plain_names)
         flags = (encrypted_only ? ENCRYPTED_ONLY : 0) | (plain_names ? PLAIN_NAMES : 0)
-        arguments = [*Calls.bytes(backend), *Calls.bytes(folder), flags, *Calls.bytes(page)]
-        open_keyring { |keyring| Calls.reply(:data) { |r| Library.skv_keyring_decrypt_page(keyring, *arguments, r) } }
+        run(:skv_keyring_decrypt_page, :data, *Calls.bytes(backend), *Calls.bytes(folder), flags, *Calls.bytes(page))
       end
 
       # @return [Array<String>] the names of the keys; the first one encrypts
       def kids
-        open_keyring { |keyring| Calls.reply(:data) { |r| Library.skv_keyring_kids(keyring, r) } }.split("\0")
+        run(:skv_keyring_kids, :data).split("\0")
       end
 
       private
 
-      def refuse_keyring
-        raise InvalidError, 'the keys are read already' if @keyring
-      end
-
-      def open_keyring
-        keyring = @keyring
-        raise InvalidError, 'no keys are read' unless keyring
-
-        begin
-          yield keyring
-        ensure
-          # This reference keeps the garbage collector from freeing the keys during the call.
-          keyring.address
-        end
-      end
-
       def call(function, wanted, *texts)
-        arguments = texts.flat_map { |text| Calls.bytes(text) }
-        open_keyring { |keyring| Calls.reply(wanted) { |r| Library.public_send(function, keyring, *arguments, r) } }
+        run(function, wanted, *texts.flat_map { |text| Calls.bytes(text) })
+      end
+
+      def run(function, wanted, *arguments)
+        with_handle('no keys are read') do |keyring|
+          Calls.reply(wanted) { |r| Library.public_send(function, keyring, *arguments, r) }
+        end
       end
     end
   end

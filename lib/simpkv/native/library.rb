@@ -20,7 +20,7 @@ module Simpkv
         named = ENV['SIMPKV_LIBRARY'].to_s
         return [named] unless named.empty?
 
-        gem = Gem.loaded_specs['simpkv']
+        gem = Gem.loaded_specs['simpkv'] if defined?(Gem)
         files = [File.expand_path('../../../ext/core/build/release/libsimpkv.so', __dir__)]
         files.unshift(File.join(gem.extension_dir, 'lib', "libsimpkv.so.#{ABI}")) if gem
         files.select { |file| File.exist?(file) } << "libsimpkv.so.#{ABI}"

@@ -4,11 +4,8 @@ module Simpkv
   module Purging
     # A key of a folder, as a listing found it.
     #
-    # title:: the title of its resource
-    # own_title:: the same for a folder's resource with the folder as its title
-    # name:: its path below the folder
-    # path:: its path in the store
-    # document:: nil if the store could not read it
+    # title:: the title of its resource own_title:: the title if the resource of the folder has the folder as its title
+    # name:: its path below the folder path:: its path in the store document:: nil if the store could not read it
     # usable:: whether it has a name that manifests can use, and a document that can be read
     Entry = Struct.new(:title, :own_title, :name, :path, :document, :usable) do
       alias_method :usable?, :usable
@@ -21,9 +18,9 @@ module Simpkv
 
     # The keys of a folder, with the titles of their resources: `<folder>/<name>`, and for one without a usable name
     # `<folder>:unnamed-<N>`. There `<folder>` is the nearest folder around it that has a usable name, and N counts such
-    # entries of that folder from 1, in the order of the bytes of their paths. Entries in folders below, which a listing
-    # without these does not have, come last. A key whose own name ends like such a title counts as one without a usable
-    # name, so that no two entries share a title.
+    # entries of that folder from 1, in the order of the bytes of their paths. Entries in folders below come last,
+    # because only a recursive listing has them. A key whose own name ends like such a title counts as one without a
+    # usable name, so that no two entries share a title.
     class Entries
       UNNAMED = /\A(.*):unnamed-([1-9]\d*)\z/m.freeze
       private_constant :UNNAMED

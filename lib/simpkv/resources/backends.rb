@@ -50,8 +50,8 @@ module Simpkv
         made.is_a?(Exception) ? raise(made) : made
       end
 
-      # Passes a store to the block. After a directory did not answer, fails at once: each resource would wait for a
-      # server that hangs.
+      # Passes a store to the block. If a directory did not answer before, fails at once, so that not every resource
+      # waits for a server that hangs.
       #
       # @param links [Boolean] whether it is {#store} or {#store_without_links}
       # @yieldparam store [Store, nil]
@@ -90,7 +90,7 @@ module Simpkv
         nil
       end
 
-      # The file is to blame for the options of a backend that it names.
+      # Errors in the options of a backend that the file defines name the file.
       def new_backend(chosen, global)
         confdirs = [Puppet[:confdir]]
         return made_of(SiteFile.load(confdirs) { |site| site }, chosen, global) if chosen.is_a?(Hash)

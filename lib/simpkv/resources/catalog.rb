@@ -115,8 +115,9 @@ module Simpkv
       #
       # @param resource [Puppet::Type]
       # @return [Array<Puppet::Type>] the resources before it: those that install the gem, that manage the file with the
-      #   options and the root folder, and the folders around it that are present. A folder that purges comes before the
-      #   titles that its listing numbers only: what depends on it depends on all of its removals (docs/adr/0053)
+      #   options and the root folder, and the folders around it that are present. A folder that purges comes before a
+      #   resource only if its listing numbers the title: what depends on it depends on all of its removals
+      #   (docs/adr/0053)
       def before(resource)
         @packages ||= named(:package, 'simpkv')
         folders = folders_around(resource).reject { |folder| absent?(folder) || (resource.place && purge?(folder)) }
@@ -142,7 +143,7 @@ module Simpkv
 
       # @param resource [Puppet::Type] a simpkv_key or a simpkv_folder
       # @param state [Symbol] `:present`, `:absent` or `:protected`, which a removal of an empty folder does not concern
-      # @return [Puppet::Type, nil] an absent folder around it, with which it cannot be so
+      # @return [Puppet::Type, nil] an absent folder around it, which contradicts that state
       def removed_around(resource, state)
         return if state == :absent
 

@@ -96,7 +96,7 @@ module Simpkv
         kind == :folder
       end
 
-      # The run may have written the options after the check before it.
+      # Checks again: the run may have written the options only after the check before the run.
       def check_removal(store)
         kept = @simpkv.kept_below(backend, path)
         raise ConflictError, "#{kept.ref} is in it, and is not absent: correct one of them" if kept
@@ -142,8 +142,8 @@ module Simpkv
         path == 'globals' && place.start_with?('globals/estate/')
       end
 
-      # @return [Array(String, Hash, Object), nil] nil if a resource of the catalog stands for the entry, which gets the
-      #   key
+      # @return [Array(String, Hash, Object), nil] nil if a resource of the catalog stands for the entry: that resource
+      #   gets the key
       def removal(entry)
         key = @simpkv.key(backend).pin(entry)
         declared = declared(entry)

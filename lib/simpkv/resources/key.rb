@@ -99,7 +99,7 @@ module Simpkv
         false
       end
 
-      # Stores the value and the metadata, in one step. Keeps what is stored of the one that is not given.
+      # Stores the value and the metadata, in one step. Keeps the stored value or metadata if `desired` lacks them.
       #
       # @param desired [Hash{Symbol => Object}] `value:` and `metadata:`, or one of them
       # @return [void]
@@ -120,8 +120,8 @@ module Simpkv
         @written = true
       end
 
-      # Removes the entry of a listing, unless another document is stored than the one that was listed. Puppet asks
-      # twice.
+      # Removes the entry of a listing, unless another document is stored than the one that was listed. Puppet calls
+      # this twice.
       #
       # @return [Boolean] whether it was left; false for a key that is no entry
       def left?(resource)
@@ -269,7 +269,7 @@ module Simpkv
         'it is a folder now'
       end
 
-      # The store could not read it. That may have been for a moment.
+      # The store could not read the entry when it was listed, perhaps for a moment only.
       #
       # @return [String, nil] why the entry is left
       def remove_unreadable(store)

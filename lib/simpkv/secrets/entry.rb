@@ -174,8 +174,8 @@ module Simpkv
       end
 
       # @param request [Request]
-      # @return [Boolean] whether it is time for another certificate, of the last third of its life on; or for another
-      #   revocation list. A CA stays: those who trust it would not know another one
+      # @return [Boolean] whether a certificate is in the last third of its life, or a new revocation list is due. A CA
+      #   is never due: those who trust it would not know another one
       def due?(request)
         return authority? && listed_before?(LIST_DAYS / 3) if request.list?
         return false if authority? || !parts.key?('not_after') || !@about.key?('made')
@@ -203,7 +203,7 @@ module Simpkv
       end
 
       # @param serial [String] of a certificate that it has signed
-      # @return [String, nil] the document whose revocation list has it; nil if that of this one has
+      # @return [String, nil] the document with the number on its revocation list; nil if it is on the list already
       def revoking(serial)
         raise InvalidError, 'it is no CA' unless authority?
 

@@ -11,7 +11,7 @@ module Simpkv
     class Alerts
       # The levels, the worst first.
       LEVELS = %w[critical unknown warning].freeze
-      # The most about servers, and about certificates.
+      # The maximum of alerts about servers, and about certificates.
       MOST = 10
       # The most names in one sentence.
       NAMES = 10

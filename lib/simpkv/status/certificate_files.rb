@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require 'openssl'
-
 module Simpkv
   module Status
     # When the certificates in files expire.
@@ -15,6 +13,7 @@ module Simpkv
       # @return [Array<Array(String, Time)>] of each certificate, its subject and when it expires
       # @raise [SystemCallError, OpenSSL::OpenSSLError]
       def self.ends(file)
+        require 'openssl' # Most sites name no file, and it is half of what `simpkv status` loads.
         texts = File.read(file).scan(/-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----.*?-----END [^-]*-----/m)
         texts.map { |text| OpenSSL::X509::Certificate.new(text) }.map do |certificate|
           [certificate.subject.to_s(OpenSSL::X509::Name::RFC2253), certificate.not_after]

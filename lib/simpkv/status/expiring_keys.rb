@@ -11,8 +11,7 @@ module Simpkv
       # A key that expires within this time counts as expiring.
       SOON = 14 * 86_400
       ROOTS = %w[globals environments].freeze
-      # The most documents of nodes, and the most other keys and folders, that cannot be read and of which the names are
-      # kept.
+      # The maximum of names that are kept of unreadable documents of nodes, and of other unreadable keys and folders.
       UNREADABLE_MAX = 1000
       private_constant :ROOTS, :UNREADABLE_MAX
 
@@ -70,8 +69,8 @@ module Simpkv
         @unreadable_of_nodes = 0
       end
 
-      # @return [Array<Unreadable>] what {#first} could not read; the first ones of very many documents of nodes, and of
-      #   very many others
+      # @return [Array<Unreadable>] what {#first} could not read: at most {UNREADABLE_MAX} documents of nodes, and as
+      #   many others
       attr_reader :unreadable
 
       # @return [Integer] the number of all of these

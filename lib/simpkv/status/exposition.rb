@@ -2,8 +2,9 @@
 
 module Simpkv
   module Status
-    # Metrics in the text format of Prometheus. Whoever reads them from somewhere else makes a new page each time, so
-    # that what does not exist any more has no metric. The service keeps one page for its own counters. Not thread-safe.
+    # Metrics in the text format of Prometheus. A caller that reads the values from elsewhere makes a new page each
+    # time, so that a thing that is gone has no metric. The service keeps one page for its own counters. Not
+    # thread-safe.
     class Exposition
       ESCAPES = { '\\' => '\\\\', "\n" => '\n', '"' => '\"' }.freeze
       private_constant :ESCAPES

@@ -5,12 +5,12 @@ require 'simpkv/errors'
 
 module Simpkv
   module Status
-    # What a block has read last. A thread of its own reads when somebody asks and the last attempt is older than a
-    # period: so nothing is read that nobody looks at, and no request waits for a store that does not answer.
+    # The last result of a block. A separate thread calls the block when somebody asks and the last attempt is older
+    # than a period. So nothing is read without need, and no request waits for a store that does not answer.
     # Thread-safe.
     class Latest
-      # The seconds of an attempt in which a caller waits for it, unless it says another number. Nobody waits for the
-      # attempt after one that took longer.
+      # The time that a caller waits for an attempt, in seconds from its beginning, unless the caller names another
+      # time. After an attempt that took longer, nobody waits for the next one.
       PATIENCE = 2
       private_constant :PATIENCE
 
@@ -23,7 +23,7 @@ module Simpkv
       # @param period [Numeric] seconds from the beginning of an attempt to that of the next one, at least
       # @param log [#call, nil] receives a line for an error, unless the last attempt had the same one. Without a log,
       #   the error says where a defect is
-      # @param patience [Numeric] the seconds of an attempt in which {#get} waits for it
+      # @param patience [Numeric] the seconds from the beginning of an attempt in which {#get} waits for it
       # @yieldreturn [Object] not nil
       def initialize(what, period, log, patience: PATIENCE, &read)
         @what = what

@@ -36,15 +36,15 @@ module Simpkv
 
         # @param states [Array<Hash>] of {state}, of all servers
         # @param state [Hash] that of one
-        # @return [Numeric] the seconds between the last change that this server has, and the last one that another
-        #   server has and it has not; 0 if it has all. If {unseen} has IDs, the lag is at least that number
+        # @return [Numeric] the seconds between the last change that this server has, and the last one of another server
+        #   that it lacks; 0 if it lacks none. If {unseen} has IDs, the lag is at least that number
         def lag(states, state)
           last = state.values.max
           states.flat_map(&:to_a).map { |server, time| time - (state[server] || [last, time].min) }.max.round(3)
         end
 
         # @param (see lag)
-        # @return [Array<String>] the IDs of the servers of which another server has changes, and this one has none. If
+        # @return [Array<String>] the IDs of servers of which this server has no change, and another server has some. If
         #   there are any, {lag} can be too small: the last change of this server can be newer than all that it lacks
         def unseen(states, state)
           states.flat_map(&:keys).uniq - state.keys

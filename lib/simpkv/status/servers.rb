@@ -40,8 +40,8 @@ module Simpkv
         @mutex = Mutex.new
       end
 
-      # Reads the base entry of each server, at the same time of all, and its state of replication, if there are
-      # several. A server that does not answer costs its time limit once.
+      # Reads the base entry of each server, and if there are several its state of replication, at all servers at the
+      # same time. A server that does not answer costs its time limit once.
       #
       # @return [Array<Hash{String => Object}>] of each server of each backend `backend`, `uri` (`-` if the backend
       #   names no server), `writes` (whether it takes writes), `state` (`up`; `down` with `error`; or `misconfigured`

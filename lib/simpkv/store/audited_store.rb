@@ -80,7 +80,7 @@ module Simpkv
       read('tree', folder, FOUND) { @below.tree(folder, **how, &block) }
     end
 
-    # Writes its line when the watch begins, because it may never end.
+    # Writes its line when the watch begins, because the watch may never end.
     #
     # @return [void] as {Store#watch}
     def watch(folder, since: nil)

@@ -3,9 +3,10 @@
 module Simpkv
   # What {Store#watch} yields.
   #
-  # kind:: `:put`, `:delete`: a key was put or deleted. `:folder`: a folder appeared or was moved: its keys are those
-  #   that follow. `:ready`: once, when the watch has begun. `:resync`: changes were lost, and the keys are to be listed
-  # key:: the path from the watched folder on, '' for `:ready` and `:resync`. That of a folder ends in a slash
+  # kind:: `:put`, `:delete`: a key was put or deleted. `:folder`: a folder appeared or was moved: its keys follow.
+  #   `:ready`: once, when the watch has begun. `:resync`: changes were lost, and the keys are to be listed.
+  #   `:lost`: the server is away, and changes come later. `:back`: they have come
+  # key:: the path from the watched folder on, '' for those without one. That of a folder ends in a slash
   # cookie:: from which another watch continues. It may repeat changes
   # complete:: for `:ready`: false if deletions since the cookie are unknown, and the keys are to be listed; else nil
   Change = Struct.new(:kind, :key, :cookie, :complete) do
@@ -18,7 +19,8 @@ module Simpkv
 
   # The letters of skv_changes_next(), and the time after which a watch without changes looks for interrupts.
   class Change
-    KINDS = { 'p' => :put, 'd' => :delete, 'f' => :folder, 'c' => :ready, 'i' => :ready, 'r' => :resync }.freeze
+    KINDS = { 'p' => :put, 'd' => :delete, 'f' => :folder, 'c' => :ready, 'i' => :ready, 'r' => :resync,
+              'l' => :lost, 'b' => :back }.freeze
     COMPLETE = { 'c' => true, 'i' => false }.freeze
     WAIT_MS = 500
   end

@@ -40,15 +40,16 @@ module Simpkv
       @native.add_entry(dn, attributes, @timeout_ms)
     end
 
-    # Lists the entries directly below one.
+    # Lists the entries directly below one; or with a filter, that entry and all below it which match.
     #
     # @param dn [String]
     # @param attributes [Array<String>] as of {#read_entry}
+    # @param filter [String, nil] of RFC 4515; the caller has escaped the values in it
     # @return [Hash{String => Hash{String => Array<String>}}] by DN, what {#read_entry} returns
     # @raise [NotFoundError, DeniedError, InvalidError] as {#read_entry}
     # @raise [TooLargeError] a limit of the server ended the list
-    def entries(dn, attributes)
-      @native.list_entries(dn, attributes, @timeout_ms)
+    def entries(dn, attributes, filter = nil)
+      @native.list_entries(dn, attributes, filter, @timeout_ms)
     end
 
     # Changes an entry of the directory, all of the changes or none.

@@ -286,7 +286,7 @@ module Simpkv
       end
     end
 
-    # The server that {Store#get_many} asks may lag behind, so that a put of its own decides on each conflict.
+    # The server that {Store#get_many} asks may lag behind, so a separate put decides on each conflict.
     def put_expected_of(documents, forms, expect, how)
       raws = expected_raws(forms.keys, expect)
       certain = raws.merge(forms.keys.reject { |key| expect[key] }.to_h { |key| [key, nil] })

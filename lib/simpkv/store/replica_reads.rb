@@ -5,12 +5,14 @@ require 'simpkv/store/layer'
 module Simpkv
   # Reads that go on while the server of writes is down. A store reads from that server after its first write, so that
   # it sees what it has written. If that server cannot be asked, this layer repeats the read with a store that has
-  # written nothing, which any server may answer: it may lack the last changes.
+  # written nothing: any server may answer, even one that lacks the last changes.
   class ReplicaReads < Layer
     # @param below [Store]
+    # @param allowed [#call] returns whether the read of a caller may be repeated
     # @yieldreturn [Store] another one with the same options
-    def initialize(below, &open)
+    def initialize(below, allowed = -> { true }, &open)
       super(below)
+      @allowed = allowed
       @open = open
       @mutex = Mutex.new
     end
@@ -49,7 +51,7 @@ module Simpkv
     def anywhere
       yield @below
     rescue TransientError => e
-      raise if e.is_a?(InterruptedError)
+      raise if e.is_a?(InterruptedError) || !@allowed.call
 
       yield(@mutex.synchronize { @replica ||= @open.call })
     end

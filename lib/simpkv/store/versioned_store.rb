@@ -23,7 +23,7 @@ module Simpkv
       @history.nil? && @expires_after.nil?
     end
 
-    # @return [VersionedStore] one that has these in place of those that this one leaves open
+    # @return [VersionedStore] a store with these values where this one has none
     def or_else(history:, expires_after:)
       VersionedStore.new(@below, history: @history || history, expires_after: @expires_after || expires_after)
     end
@@ -129,7 +129,7 @@ module Simpkv
       @below.put(key, form, condition: :expect, expect: expect, **how)
     end
 
-    # {Store#get_many} may have asked a server that lags behind: a put of its own decides on each conflict.
+    # {Store#get_many} may have asked a server that lags behind, so a separate put decides on each conflict.
     def put_any_of(documents, how)
       stored, failed = stored_documents(documents.keys)
       # A put of the stored document writes nothing, and asks the server that decides.

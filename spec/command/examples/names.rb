@@ -52,13 +52,12 @@ RSpec.shared_examples 'ls, tree, exists, find and explain' do
   it 'commands that read refuse a missing environment, and name the existing ones' do
     fill
     [%w[get token], %w[ls], %w[ls app1], %w[tree], %w[tree app1], %w[exists token], %w[find], %w[rm token],
-     %w[rm -ry app1], %w[export], %w[export out.jsonl], %w[copy default default2]].each do |arguments|
+     %w[rm -ry app1]].each do |arguments|
       outcome = simpkv(*arguments, '-e', 'prodction')
       expect([arguments, *outcome.to_a])
         .to match([arguments, '', /there is no environment 'prodction', only dev, production$/, 66])
     end
     expect(simpkv('rm', '-f', '-e', 'prodction', 'token').to_a).to eq(['', '', 0])
-    expect(Dir.children(folder)).not_to include('out.jsonl')
   end
 
   it 'put creates an environment, and reports that' do

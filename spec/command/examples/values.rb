@@ -224,7 +224,3 @@ RSpec.shared_examples 'put and get' do
     end
   end
 end
-
-RSpec::Matchers.define(:not_show_secrets) do
-  match { |text| !text.to_s.b.include?('pl4nted') }
-end

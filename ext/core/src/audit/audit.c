@@ -10,8 +10,8 @@
 #define SYSLOG "syslog"
 #define SYSLOG_SOCKET "/dev/log"
 
-/* The longest wait for other writers or for the daemon while a wait before was in vain. Operations go on almost as
- * usual then, and few lines are lost if the reason was a short one. */
+/* The longest wait for other writers or for the daemon after a wait in vain. Operations then go on almost as usual, and
+ * few lines are lost if the reason ends soon. */
 #define FURTHER_WAIT_MS 10
 
 #define SOCKET_PATH_MAX sizeof(((struct sockaddr_un *)NULL)->sun_path)

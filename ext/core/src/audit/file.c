@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The disk space that is reserved ahead of the end of the file, and the least that must be left of it. The lines of all
- * operations that run at one time, in all processes, have room in the latter. */
+/* The disk space that is reserved ahead of the end of the file, and the minimum that must be left of it: room for the
+ * lines of all operations that run at one time, in all processes. */
 #define RESERVE_AHEAD ((off_t)128 * 1024)
 #define RESERVE_LEAST ((off_t)64 * 1024)
 

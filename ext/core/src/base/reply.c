@@ -104,12 +104,22 @@ static size_t utf8_sequence_len(const unsigned char *p, size_t left)
     return len;
 }
 
+/* Returns true if the next eight bytes are ASCII: most documents have little else. */
+static bool are_eight_ascii(const unsigned char *p)
+{
+    uint64_t eight;
+
+    memcpy(&eight, p, sizeof eight);
+    return (eight & UINT64_C(0x8080808080808080)) == 0;
+}
+
 bool skv_is_utf8(const char *bytes, size_t len)
 {
     const unsigned char *p = (const unsigned char *)bytes;
 
     for (size_t i = 0; i < len;) {
-        size_t n = utf8_sequence_len(p + i, len - i);
+        size_t n = len - i >= 8 && are_eight_ascii(p + i) ? 8 : utf8_sequence_len(p + i, len - i);
+
         if (!n)
             return false;
         i += n;

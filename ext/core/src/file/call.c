@@ -45,7 +45,7 @@ skv_status skv_file_begin(skv_file_call *call, const skv_store *store, const skv
     call->reply = reply;
     call->busy = NULL;
     call->root = -1;
-    call->is_stale = false;
+    call->is_batched = call->is_stale = false;
     if (refuse_temp_names(key, reply) != SKV_OK)
         return reply->status;
     call->root = open(*root ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -172,6 +172,8 @@ skv_status skv_file_lock(skv_file_call *call, int fd, int lock, bool *waited)
     while (skv_lock_now(fd, lock) < 0) {
         if (errno != EWOULDBLOCK)
             return skv_file_fail(call, errno);
+        if (call->is_batched)
+            return skv_file_stale(call);
         *waited = true;
         status = skv_deadline_sleep(call->deadline, pause);
         if (status != SKV_OK)

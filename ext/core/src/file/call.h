@@ -29,9 +29,10 @@ typedef struct skv_file_call {
     const char *failed;
     skv_deadline *deadline;
     skv_reply *reply;
-    bool is_stale; /* something changed underneath: the operation has to start again */
-    int tries;     /* the number of times it started again */
-    int links;     /* the number of links it followed since then */
+    bool is_batched; /* the call holds locks of other keys: it is stale where it would wait, or follow a link */
+    bool is_stale;   /* something changed underneath: the operation has to start again */
+    int tries;       /* the number of times it started again */
+    int links;       /* the number of links it followed since then */
     char real[PATH_MAX];
     const char *busy; /* why it has to wait for the temporary file of that name; NULL if it does not */
     char busy_name[SKV_TEMP_NAME_SIZE];

@@ -138,7 +138,7 @@ static skv_status delete_temporary_names(skv_file_call *call)
     return status;
 }
 
-/* Removes the name if the folder is empty. Returns SKV_CONFLICT, without touching the reply, if it is not. Of a link,
+/* Removes the name if the folder is empty. Returns SKV_CONFLICT, without touching the reply, if it is not. For a link,
  * the caller has seen that the target is empty: the link is deleted, not the target. */
 static skv_status remove_folder(skv_file_call *call, int parent, const char *base, bool is_link)
 {

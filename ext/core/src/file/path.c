@@ -159,6 +159,11 @@ static int open_step(skv_file_call *call, int folder, const char *name, int how)
         return -1;
     if (fstat(fd, &info) == 0 && S_ISLNK(info.st_mode) && !(how & SKV_FOLDER_LINKLESS)) {
         close(fd);
+        if (call->is_batched) {
+            (void)skv_file_stale(call);
+            errno = ELOOP;
+            return -1;
+        }
         if (!call->follow_links)
             return refuse_link(call, name, "is not followed: name the folder to which it leads");
         fd = open_link(call, folder, name, target, &place);

@@ -5,8 +5,8 @@
 #include "file/list.h"
 #include "file/path.h"
 #include "file/watch.h"
+#include "file/write.h"
 #include "name/key.h"
-#include "store/batch.h"
 
 #include <string.h>
 
@@ -75,6 +75,7 @@ static const skv_store_ops ops = {
     .exists = exists_in_files,
     .stat = skv_file_stat,
     .put = put_into_file,
+    .put_many = skv_file_put_many,
     .del = delete_from_files,
     .create_folder = create_folder_in_files,
     .delete_folder = delete_folder_in_files,

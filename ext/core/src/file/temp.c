@@ -107,7 +107,7 @@ int skv_temp_make(skv_temp *temp, int held, mode_t mode)
 
 int skv_temp_write(const skv_temp *temp, const char *bytes, size_t len)
 {
-    return skv_write_bytes(temp->fd, bytes, len, 0) < len ? -1 : fsync(temp->fd);
+    return skv_write_bytes(temp->fd, bytes, len, 0) < len ? -1 : 0;
 }
 
 void skv_temp_discard(skv_temp *temp)

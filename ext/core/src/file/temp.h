@@ -49,7 +49,7 @@ int skv_temp_make(skv_temp *temp, int held, mode_t mode);
  * or -1 with errno: EAGAIN if another process uses it. */
 int skv_temp_sweep(skv_temp *temp, int held);
 
-/* Writes the document and makes it durable. Returns 0, or -1 with errno. */
+/* Writes the document, which the caller syncs. Returns 0, or -1 with errno. */
 int skv_temp_write(const skv_temp *temp, const char *bytes, size_t len);
 
 /* Unlinks the file if it still has the name, and closes it. */

@@ -20,8 +20,8 @@
 
 #define PAGE_RECORDS 500
 
-/* A cookie is a time at which no event was left. The files of later changes are dated after it, but for a writer that
- * the kernel stops between the date and the event. */
+/* A cookie is a time at which no event was left. The files of later changes are dated after it, unless the kernel stops
+ * a writer between the date and the event. */
 #define COOKIE "file:"
 #define SLACK_NS INT64_C(2000000000)
 

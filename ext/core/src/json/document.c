@@ -152,7 +152,7 @@ static void scan_structure(scan *s, char c)
 }
 
 /* Returns true if the values differ for sure: both documents begin with them, and the first different byte is in a
- * string, and in no escape sequence. Most documents that have changed need not be parsed thus. */
+ * string, and in no escape sequence. This spares the parsing of most documents that have changed. */
 static bool differ_in_a_string(const char *a, size_t a_len, const char *b, size_t b_len)
 {
     static const char start[] = "{\"value\":";

@@ -12,7 +12,7 @@
 void skv_json_put(json_t **object, const char *name, json_t *value);
 void skv_json_append(json_t **array, json_t *value);
 
-/* Does the one with a name, and the other without. */
+/* Calls skv_json_put() if there is a name, else skv_json_append(). */
 void skv_json_add(json_t **container, const char *name, json_t *value);
 
 /* A walk over the members of an object, in their order, or the elements of an array. Any other value has neither. */

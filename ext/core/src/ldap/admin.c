@@ -131,6 +131,7 @@ skv_status skv_ldap_admin_read(skv_store *store, const skv_entry_args *args, skv
 typedef struct entries_call {
     skv_ldap_call call;
     const char **attributes; /* NULL-terminated */
+    const char *filter;      /* NULL: the entries directly below */
     json_t *entries;         /* by DN; owned */
 } entries_call;
 
@@ -180,7 +181,10 @@ static skv_status check_entry_above(skv_ldap_call *call)
 static skv_status attempt_entry_list(skv_ldap_call *call)
 {
     entries_call *list = (entries_call *)call;
-    skv_ldap_search_state search = {.dn = call->dn, .scope = LDAP_SCOPE_ONELEVEL, .attributes = list->attributes};
+    skv_ldap_search_state search = {.dn = call->dn,
+                                    .scope = list->filter ? LDAP_SCOPE_SUBTREE : LDAP_SCOPE_ONELEVEL,
+                                    .filter = list->filter,
+                                    .attributes = list->attributes};
     skv_ldap_response response;
 
     json_decref(list->entries);
@@ -196,7 +200,7 @@ static skv_status attempt_entry_list(skv_ldap_call *call)
 
 skv_status skv_ldap_admin_list(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply)
 {
-    entries_call list = {.attributes = attribute_list(args)};
+    entries_call list = {.attributes = attribute_list(args), .filter = args->filter};
 
     if (!list.attributes)
         return skv_fail_memory(reply);

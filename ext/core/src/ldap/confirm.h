@@ -2,7 +2,7 @@
  * ldap/confirm.h - writes to 389-DS. If a deletion meets a read of the same entry, this server can keep the entry half:
  * its cache shows it and its indexes do not (docs/adr/0054). It acknowledges a change of such an entry, and the entry
  * is gone then. So a write first reads the entry through an index, and replacements and deletions are confirmed by a
- * read. Additions need no confirmation, and other servers need neither.
+ * read. Only 389-DS needs this, and not for additions.
  */
 #ifndef SKV_LDAP_CONFIRM_H
 #define SKV_LDAP_CONFIRM_H

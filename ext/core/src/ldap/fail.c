@@ -51,7 +51,7 @@ int skv_ldap_matched_depth(const skv_ldap_response *response)
     return response->matched ? skv_dn_depth(response->matched, strlen(response->matched)) : 0;
 }
 
-/* Returns why a call has no answer whose connection is lost. */
+/* Returns why a call whose connection is lost has no answer. */
 static const char *why_lost(const skv_ldap_call *call)
 {
     if (skv_conn_got_malformed(call->conn))
@@ -127,8 +127,8 @@ static skv_status fail_with_referral(skv_ldap_call *call, const skv_ldap_respons
     const char *to = response->referrals && response->referrals[0] ? response->referrals[0] : "another server";
 
     skv_fail(call->reply, SKV_UNAVAILABLE,
-             "%s '%s'%s: %s refers to '%s'. Do not follow that unseen: only if you know that server as the one "
-             "whose replica this is, name it in 'write_uri'; otherwise somebody has put a referral among the "
+             "%s '%s'%s: %s refers to '%s'. Do not follow that unseen: if you know that this one is a replica of that "
+             "server, name that server in 'write_uri'; otherwise somebody has put a referral among the "
              "keys, which 'simpkv doctor' names",
              call->what, call->name, call->failed, skv_ldap_server(call), skv_quoted(to, strlen(to)).text);
     return skv_reply_set_fault(call->reply, SKV_FAULT_REFERRAL);
@@ -152,8 +152,8 @@ static const char *right_of(const skv_ldap_call *call)
     }
 }
 
-/* Returns the length of the part of the key that a role may have as its prefix: the folder that the key is in; of a
- * name that may be a folder's, all. The environment is the shortest, or `globals`. */
+/* Returns the length of the part of the key that a role may have as its prefix: the folder that the key is in, or the
+ * whole name if it may be a folder's; at least the environment, or `globals`. */
 static size_t length_of_folder(const skv_ldap_call *call)
 {
     static const char environments[] = "environments/";

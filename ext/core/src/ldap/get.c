@@ -46,7 +46,8 @@ static skv_ldap_code read_for_get(skv_ldap_call *call, skv_ldap_response *respon
     return skv_ldap_finish_read(call, error, id, response);
 }
 
-/* Ends a get whose response shows no entry: the server may hide it. A half-deleted one it shows without the index. */
+/* Ends a get whose response shows no entry: the server may hide it. It shows a half-deleted entry only to a read
+ * without the index. */
 static skv_status fail_hidden_get(skv_ldap_call *call, const skv_ldap_response *response)
 {
     int kind = SKV_KIND_NONE;
@@ -103,7 +104,7 @@ typedef struct exists_call {
     bool is_folder; /* only a folder can have the name */
 } exists_call;
 
-/* Looks for a folder whose identity does not see the key of its name, which is in the folder above. */
+/* Looks for a folder. Its identity may not see the key of the same name, which is in the folder above. */
 static skv_status look_for_visible_folder(skv_ldap_call *call)
 {
     bool twin;

@@ -95,8 +95,8 @@ static skv_status check_first_entry(ldap_list *list)
     return list->call.reply->status;
 }
 
-/* 389-DS returns the entries that the identity sees, also below a folder that it does not see, and a part of a list is
- * no list. Checks the folder for an identity that does not see the base DN. */
+/* 389-DS returns the entries that the identity sees, also below a folder that it does not see: such a list would be
+ * incomplete. So this checks the folder for an identity that does not see the base DN. */
 static skv_status check_folder_is_visible(ldap_list *list)
 {
     skv_ldap_call *call = &list->call;

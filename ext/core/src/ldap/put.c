@@ -123,8 +123,9 @@ static skv_status compare_with_stored_document(skv_ldap_call *call, const skv_pu
     return skv_document_same(stored->bv_val, stored->bv_len, args->document, args->document_len, call->reply);
 }
 
-/* Plans to replace the version that was read. If the server does not compare versions, it compares the documents; a put
- * without a condition replaces any document then if the server has refused, or one of the two is large. */
+/* Plans to replace the version that was read. If the server does not compare versions, plans to compare the documents.
+ * A put without a condition then replaces any document if the server has refused the comparison, or one of the two
+ * documents is large. */
 static void plan_replacement(skv_ldap_call *call, skv_put_state *put, const struct berval *stored)
 {
     bool is_refused = skv_ldap_is_refused(&put->versions), must_compare = put->args->condition == SKV_PUT_EXPECT;

@@ -69,7 +69,7 @@ skv_ldap_code skv_put_send(skv_ldap_call *call, skv_put_state *put, int *id);
  */
 void skv_put_take(skv_ldap_call *call, skv_put_state *put, skv_ldap_response *response);
 
-/* Puts one key. `put` is new, or at any step of a batch; the args and the doubts count. Returns false if the call
+/* Puts one key. `put` is new, or at any step of a batch: only its args and its doubts count. Returns false if the call
  * failed in a way in which all others would fail. */
 bool skv_ldap_put_one(skv_store *store, const skv_key *key, skv_put_state *put, skv_deadline *deadline,
                       skv_reply *reply);

@@ -75,7 +75,7 @@ static bool is_whole_request(const skv_ldap_call *call, const skv_ldap_search_st
     return skv_conn_features(call->conn)->paging && !search->in_pages;
 }
 
-/* The entries may have been deleted meanwhile. But a list without those that are left would be no list. */
+/* The entries may have been deleted meanwhile. But a list must not lack those that are left. */
 static void note_partial_results(skv_ldap_call *call, const skv_ldap_search_state *search, skv_ldap_response *response)
 {
     if (response->code == LDAP_NO_SUCH_OBJECT &&

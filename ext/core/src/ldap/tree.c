@@ -363,7 +363,7 @@ skv_status skv_ldap_deletetree(skv_store *store, const skv_key *folder, skv_dead
         if (reply->status > SKV_END && tree.deleted > 0)
             skv_reply_append(reply, "; %zu of its entries were deleted before that", tree.deleted);
         if (reply->status == SKV_INTERRUPTED)
-            reply->number = tree.existed;
+            reply->number = tree.existed + (int64_t)tree.deleted;
     }
     skv_ldap_end(&tree.call);
     skv_buf_free(&tree.names);

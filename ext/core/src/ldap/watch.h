@@ -30,7 +30,7 @@
 /* The time between two attempts to connect, which doubles up to 30 s. */
 #define SKV_WATCH_RETRY_NS SKV_WATCH_SECOND_NS
 
-/* From the first list beside a persistent search to the one that makes sure. */
+/* The time from the first list beside a persistent search to the second, which makes sure. */
 #define SKV_WATCH_SECOND_LIST_NS (10 * SKV_WATCH_SECOND_NS)
 
 typedef enum skv_watch_phase {
@@ -60,6 +60,7 @@ typedef struct skv_ldap_watch {
     int64_t limit_ns, silent_ns; /* how long the server may send nothing; the end of that */
     skv_reply *rest;             /* owned: the last part of a page, or the failure that came after it */
     bool is_ready, has_since, has_csns;
+    bool is_lost;      /* the caller knows that the connection is lost */
     bool is_past_csns; /* a change came without its number: more is known than the numbers tell */
     skv_csns since, csns;
     skv_uri server;       /* of the last refresh */
@@ -80,7 +81,7 @@ skv_status skv_watch_connect(skv_ldap_watch *watch);
 /* Connects again, with a limit of its own. The reply has the failure that ends the watch, or changes. */
 void skv_watch_connect_again(skv_ldap_watch *watch);
 
-/* The server has sent something, or has just been asked. */
+/* Notes that the server has sent something, or has just been asked. */
 void skv_watch_note_life(skv_ldap_watch *watch);
 
 /* Gives the connection up, and connects again later. */
@@ -96,6 +97,9 @@ const char *const *skv_watch_attributes(const skv_ldap_watch *watch);
 
 /* Appends the records of a reply to a page. */
 void skv_watch_append(skv_reply *page, const skv_reply *more);
+
+/* Appends a record about the watch itself. */
+void skv_watch_add_state(skv_ldap_watch *watch, char kind);
 
 /* ---- ldap/watch_messages.c */
 

@@ -12,7 +12,7 @@
 #define GIVE_UP_NS (300 * SKV_WATCH_SECOND_NS)
 #define CONNECT_NS (10 * SKV_WATCH_SECOND_NS)
 
-/* From a persistent search to the list. */
+/* The time from a persistent search to the list. */
 #define PAUSE_NS SKV_WATCH_SECOND_NS
 
 void skv_watch_drop_connection(skv_ldap_watch *w)
@@ -110,7 +110,13 @@ skv_status skv_watch_connect(skv_ldap_watch *w)
     return skv_ldap_known_begin(&w->known, call, &w->folder, w->dn);
 }
 
-/* Connects again later. Half a pause or more, so that all watches of a server do not come back at once. The pauses of a
+void skv_watch_add_state(skv_ldap_watch *w, char kind)
+{
+    skv_list_add(w->call.reply, kind, "", 0, w->cookie, strlen(w->cookie));
+    skv_reply_done(w->call.reply);
+}
+
+/* Connects again after half a pause or more, so that all watches of a server do not come back at once. The pauses of a
  * watch that connects again and again grow, whatever the reason. */
 void skv_watch_connect_later(skv_ldap_watch *w)
 {
@@ -127,6 +133,9 @@ void skv_watch_connect_later(skv_ldap_watch *w)
     w->retry_ns = w->retry_ns < RETRY_MAX_NS / 2 ? 2 * w->retry_ns : RETRY_MAX_NS;
     if (!w->failed_ns)
         w->failed_ns = now;
+    if (w->is_ready && !w->is_lost)
+        skv_watch_add_state(w, SKV_CHANGE_LOST);
+    w->is_lost = w->is_ready;
 }
 
 /* Takes the reply's failure: the watch ends, unless the server may be back soon. */

@@ -55,8 +55,10 @@ static bool has_all_known(const skv_ldap_watch *w)
 /* Returns the kind of the record at the end of a refresh; '\0' for none. */
 static char end_kind(const skv_ldap_watch *w)
 {
+    if (w->is_ready && !has_all_known(w))
+        return SKV_CHANGE_RESYNC;
     if (w->is_ready)
-        return has_all_known(w) ? '\0' : SKV_CHANGE_RESYNC;
+        return w->is_lost ? SKV_CHANGE_BACK : '\0';
     if (!w->has_since)
         return SKV_CHANGE_READY;
     if (!skv_csns_are_later(&w->csns, &w->since))
@@ -86,9 +88,9 @@ static void finish_refresh(skv_ldap_watch *w)
     }
     skv_ldap_known_settle(&w->known, report_before(w, kind), &w->since, w->cookie, page);
     if (kind)
-        skv_list_add(page, kind, "", 0, w->cookie, strlen(w->cookie));
+        skv_watch_add_state(w, kind);
     w->is_ready = w->is_same_server = true;
-    w->is_past_csns = false;
+    w->is_past_csns = w->is_lost = false;
     w->server = *skv_conn_uri(w->call.conn);
     w->phase = SKV_WATCH_FOLLOWING;
     w->followed_ns = skv_now_ns();
@@ -108,7 +110,7 @@ void skv_watch_start_list(skv_ldap_watch *w)
     w->list = (skv_ldap_search_state){.dn = w->dn, .scope = LDAP_SCOPE_SUBTREE, .attributes = skv_watch_attributes(w)};
 }
 
-/* The last page has a cookie as well, an empty one: the next list would forget it. */
+/* Frees the cookie of the last page, an empty one, which the next list would leak. */
 static void finish_list(skv_ldap_watch *w)
 {
     skv_ldap_search_end(&w->call, &w->list);
@@ -290,7 +292,7 @@ static skv_ldap_code send_probe(skv_ldap_watch *w)
     return error;
 }
 
-/* The server has sent nothing for as long as it may. One that follows is asked first. */
+/* The server has sent nothing for as long as it may. A server that the watch follows is asked first. */
 static void take_silence(skv_ldap_watch *w)
 {
     skv_ldap_code error = LDAP_SUCCESS;

@@ -1,7 +1,7 @@
 #include "net/handle.h"
 
+#include "base/thread.h"
 #include "net/gate.h"
-#include "net/resolve.h"
 #include "net/transport.h"
 
 #include <openldap.h>
@@ -34,7 +34,8 @@ static bool wait_until_initialised(const skv_uri *uri, skv_deadline *deadline, s
     skv_status status;
     int state = UNUSED;
 
-    if (atomic_compare_exchange_strong(&initialised, &state, BEGUN) && skv_thread_start(initialise_libldap, NULL) != 0)
+    if (atomic_compare_exchange_strong(&initialised, &state, BEGUN) &&
+        skv_thread_start(NULL, initialise_libldap, NULL) != 0)
         initialise_libldap(NULL);
     while ((state = atomic_load(&initialised)) == BEGUN) {
         status = skv_deadline_sleep(deadline, SKV_NS_PER_MS);

@@ -71,9 +71,9 @@ static bool is_password_barred(const skv_pool *pool, const skv_stamp *stamp, int
 }
 
 /* Returns true if binds with this file may run at the same time: all of them begin with the password that a server has
- * accepted. While the file is another one than that of the pool's passwords, a bind may begin with a wrong password,
- * also if the file is older: the bind reads the new one. Two refusals without an accepted bind between them may lock
- * the account. */
+ * accepted. While the file differs from that of the pool's passwords, a bind may begin with a wrong password. That
+ * holds even if this stamp is the older one, because the bind reads the file anew. Two refusals without an accepted
+ * bind between them may lock the account. */
 static bool may_bind_together(const skv_pool *pool, const skv_stamp *stamp)
 {
     return !has_password(pool) || (skv_stamp_equals(&pool->rotation_file, stamp) && is_stamp_accepted(pool, stamp));

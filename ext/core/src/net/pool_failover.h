@@ -7,10 +7,10 @@
  *     UP, DOWN --- credentials refused ------------> REFUSING  quarantine of 10 s, doubling to 60 s
  *     any -------- connected ----------------------> UP
  *
- * The quarantine of a server that kept silent begins with the time for which it did. A late attempt counts if it had
- * 50 ms, or at the only server that is up 1 s. After its quarantine a server that is
- * not up is probed by one call at a time; a failed probe starts the next quarantine. An interrupt, a lack of memory or
- * a missing file of this machine changes nothing.
+ * The quarantine of a server that kept silent begins with the time for which it did. A late attempt counts if it had 50
+ * ms, or 1 s at the only server that is up. After its quarantine a server that is not up is probed by one call at a
+ * time; a failed probe starts the next quarantine. An interrupt, a lack of memory or a missing file of this machine
+ * changes nothing.
  */
 #ifndef SKV_NET_POOL_FAILOVER_H
 #define SKV_NET_POOL_FAILOVER_H
@@ -81,9 +81,10 @@ int64_t skv_server_quarantine_end(const skv_pool *pool, int index, const skv_sta
  * The pool keeps the last password that a server accepted, until a server accepts another one.
  *
  * Binds begin with that password while the file is the same. If the file has changed, one call at a time binds with its
- * new password. If the server refuses it, it gets the last password once. If it accepts that, binds begin with it until
- * a server refuses it, or the file changes again. So a replacement costs two refused binds, one when the file changes
- * and one when the directory does, and an accepted one follows each: the server does not lock the account.
+ * new password. If the server refuses the new password, the call tries the last one once. If the server accepts that,
+ * binds begin with the last password until a server refuses it, or the file changes again. So a replacement costs two
+ * refused binds, one when the file changes and one when the directory does, and an accepted one follows each: the
+ * server does not lock the account.
  */
 
 /* Copies the pool's passwords for an attempt to connect. The caller wipes the copy. Under the lock. */

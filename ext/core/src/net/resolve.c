@@ -1,12 +1,11 @@
 #include "net/resolve.h"
 
 #include "base/io.h"
+#include "base/thread.h"
 #include "net/transport.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,24 +79,6 @@ static lookup *new_resolution(const skv_uri *uri)
     return l;
 }
 
-int skv_thread_start(void *(*function)(void *), void *argument)
-{
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    pthread_t thread;
-    int error_number;
-
-    if (pthread_attr_init(&attributes) != 0)
-        return ENOMEM;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error_number = pthread_create(&thread, &attributes, function, argument);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return error_number;
-}
-
 /* Waits for one of SKV_RESOLVERS_MAX places. */
 static skv_status take_resolver_place(skv_deadline *deadline)
 {
@@ -136,7 +117,7 @@ static struct addrinfo *resolve_in_thread(const skv_uri *uri, skv_deadline *dead
         return NULL;
     }
     l = new_resolution(uri);
-    error_number = l ? skv_thread_start(run_resolution, l) : ENOMEM;
+    error_number = l ? skv_thread_start(NULL, run_resolution, l) : ENOMEM;
     if (error_number) {
         atomic_fetch_sub(&running, 1);
         if (l) {

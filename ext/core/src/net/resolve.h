@@ -17,10 +17,6 @@
  */
 struct addrinfo *skv_resolve(const skv_uri *uri, skv_deadline *deadline, skv_reply *reply);
 
-/* Runs a function in a detached thread with all signals blocked: signals are for threads of the program. Returns 0 or
- * an errno. */
-int skv_thread_start(void *(*run)(void *), void *argument);
-
 /* Forgets the running resolutions, whose threads are the parent's. The pool calls it in the child of a fork. */
 void skv_resolve_after_fork(void);
 

@@ -143,7 +143,7 @@ static bool is_interrupted(skv_matcher *matcher)
 
 /* PCRE2 calls this before each item of an expression. Its match limit alone bounds no time: it counts from 0 again at
  * each offset in the text. An item of more than one character, such as a{30000}, may read the rest of the text and then
- * fail without another call, hence the share of that. */
+ * fail without another call, so that a share of the rest counts, too. */
 static int count_work(pcre2_callout_block *block, void *data)
 {
     skv_matcher *matcher = data;

@@ -9,8 +9,8 @@
  * API-Key and apikeys.
  *
  * These are the names of credentials that filters of logs and scanners for secrets have: those of Rails, Ansible,
- * Sentry, gitleaks and detect-secrets. Names of public data are none: email, certificate, and a key that is not of one
- * of these kinds. */
+ * Sentry, gitleaks and detect-secrets. Names of public data are not among them: email, certificate, and a key of
+ * another kind than these. */
 static const char *const PATTERNS[26][16] = {
     ['a' - 'a'] = {"api~key", "access~key", "auth~key", "account~key", "_app~key", "application~key", "aes~key",
                    "_authorization_"},

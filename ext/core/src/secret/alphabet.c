@@ -78,8 +78,8 @@ static double binomial(const shares *s, size_t left, size_t taken, double share)
     return exp(ways + (double)taken * log(share) + (double)(left - taken) * log1p(-share));
 }
 
-/* A class takes `min` characters at least of those that are left. Upwards, so that open[] is read before it is written:
- * n characters stay left of n or more. */
+/* A class takes `min` characters at least of those that are left. The loop goes upwards, so that open[] is read before
+ * it is written: n characters stay left of n or more. */
 static void take_class(shares *s, double share, size_t min)
 {
     for (size_t stays = 0; stays <= s->len; stays++) {

@@ -234,26 +234,32 @@ skv_deadline skv_batch_deadline(skv_batch *batch)
     return deadline;
 }
 
-/* Puts or gets one record after the other. */
-static void run_each(skv_store *store, skv_batch *batch, bool puts)
+void skv_batch_settle(skv_batch *batch, skv_record *record)
 {
-    for (size_t i = 0; i < batch->count && batch->status == SKV_OK; i++) {
-        skv_record *record = &batch->records[i];
-        skv_deadline deadline = skv_batch_deadline(batch);
-        skv_status status;
+    skv_batch_decide(batch, record);
+    if (batch->each->status == SKV_INTERRUPTED || batch->each->status == SKV_NOMEM)
+        skv_batch_stop(batch);
+}
 
-        if (record->is_decided)
-            continue;
-        /* An operation that does not wait does not look at the cancel handle. */
-        if (skv_deadline_check(&deadline) != SKV_OK)
-            status = skv_fail(batch->each, SKV_INTERRUPTED, "interrupted");
-        else
-            status = puts ? store->ops->put(store, &record->key, &record->put, &deadline, batch->each)
-                          : store->ops->get(store, &record->key, SKV_GET_ANY, &deadline, batch->each);
-        skv_batch_decide(batch, record);
-        if (status == SKV_INTERRUPTED || status == SKV_NOMEM)
-            skv_batch_stop(batch);
-    }
+void skv_batch_run_one(skv_batch *batch, skv_store *store, skv_record *record)
+{
+    skv_deadline deadline = skv_batch_deadline(batch);
+
+    /* An operation that does not wait does not look at the cancel handle. */
+    if (skv_deadline_check(&deadline) != SKV_OK)
+        skv_fail(batch->each, SKV_INTERRUPTED, "interrupted");
+    else if (record->put.document)
+        store->ops->put(store, &record->key, &record->put, &deadline, batch->each);
+    else
+        store->ops->get(store, &record->key, SKV_GET_ANY, &deadline, batch->each);
+    skv_batch_settle(batch, record);
+}
+
+static void run_each(skv_store *store, skv_batch *batch)
+{
+    for (size_t i = 0; i < batch->count && batch->status == SKV_OK; i++)
+        if (!batch->records[i].is_decided)
+            skv_batch_run_one(batch, store, &batch->records[i]);
 }
 
 static skv_status run_batch(skv_batch *batch, skv_store *store, const char *bytes, size_t len, bool puts,
@@ -267,7 +273,7 @@ static skv_status run_batch(skv_batch *batch, skv_store *store, const char *byte
         if (many)
             many(store, batch);
         else
-            run_each(store, batch, puts);
+            run_each(store, batch);
     }
     return end_batch(batch, reply);
 }

@@ -33,6 +33,12 @@ void skv_batch_decide(skv_batch *batch, skv_record *record);
  * wins. */
 void skv_batch_stop(skv_batch *batch);
 
+/* Takes the outcome of a record from `each`. Stops the batch if it was interrupted, or is out of memory. */
+void skv_batch_settle(skv_batch *batch, skv_record *record);
+
+/* Puts or gets one record by the operation on one key, and settles it. */
+void skv_batch_run_one(skv_batch *batch, skv_store *store, skv_record *record);
+
 /* Empties `each` and returns a new deadline, for a call on one record. */
 skv_deadline skv_batch_deadline(skv_batch *batch);
 

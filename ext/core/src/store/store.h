@@ -36,6 +36,7 @@ typedef struct skv_entry_args {
     const char *texts;   /* each followed by a NUL: attributes; attributes and values; changes. Or a password */
     size_t count;        /* of the texts; of the bytes of the password */
     const char *version; /* of the entry that is to be changed; "" for any */
+    const char *filter;  /* of a list: NULL for the entries directly below the DN, else for all from it on that match */
 } skv_entry_args;
 
 /* The arguments of skv_list_open() or skv_tree_open(). */
@@ -58,6 +59,8 @@ typedef struct skv_changes_args {
 #define SKV_CHANGE_READY 'c'
 #define SKV_CHANGE_PART 'i'
 #define SKV_CHANGE_RESYNC 'r'
+#define SKV_CHANGE_LOST 'l'
+#define SKV_CHANGE_BACK 'b'
 
 /* A page of a list ends at the first record that brings it to this size. */
 #define SKV_PAGE_BYTES ((size_t)256 << 10)

@@ -182,7 +182,7 @@ static void a_full_disk_takes_no_part_of_a_line(void)
     skv_audit_close(audit);
 }
 
-/* SIGXFSZ ended the process. */
+/* SIGXFSZ used to end the process. */
 static void a_limit_on_the_size_of_files_is_an_error_and_no_signal(void)
 {
     skv_audit *audit = open_log_file();
@@ -242,7 +242,7 @@ static void space_is_reserved_ahead_of_the_end(void)
     skv_audit_close(audit);
 }
 
-/* Each rotated file kept 128 KiB. */
+/* Each rotated file used to keep 128 KiB of reserved space. */
 static void a_rotated_file_gives_reserved_space_back(void)
 {
     skv_audit *audit = open_log_file();

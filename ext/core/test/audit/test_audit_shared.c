@@ -178,7 +178,7 @@ static void a_locked_file_does_not_hang(void)
     CHECK(write_within(audit, "one\n", 200) == SKV_TIMEOUT);
     CHECK_HAS(skv_reply_message(result), "another process keeps the audit log '");
     CHECK(now_ms() - began >= 200 && now_ms() - began < 20000);
-    /* Each further wait is short. There was none, and six processes lost 22,944 lines in 2.5 s. */
+    /* Each further wait is short. Without such waits, six processes lost 22,944 lines in 2.5 s. */
     began = now_ms();
     for (int i = 0; i < 5; i++)
         CHECK(write_within(audit, "two\n", 60000) == SKV_TIMEOUT);

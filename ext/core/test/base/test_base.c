@@ -84,6 +84,17 @@ static void utf8_is_told_from_other_bytes(void)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         CHECK(skv_is_utf8(cases[i].bytes, strlen(cases[i].bytes)) == cases[i].valid);
+    /* At each place of a text in which the check takes eight bytes at once, and at its end. */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (size_t at = 0; at <= 16; at++) {
+            char text[] = "abcdefghijklmnopqrstuvwxyz";
+            size_t len = strlen(cases[i].bytes);
+
+            memcpy(text + at, cases[i].bytes, len);
+            CHECK(skv_is_utf8(text, sizeof text - 1) == cases[i].valid);
+            CHECK(skv_is_utf8(text, at + len) == cases[i].valid);
+        }
+    }
 }
 
 static void records_are_read_as_they_are_packed(void)

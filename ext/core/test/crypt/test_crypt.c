@@ -1,4 +1,4 @@
-/* Documents that are encrypted, and what is refused of those that are not as they were. */
+/* Encrypted documents, and which changed ones are refused. */
 #include "base/base64.h"
 #include "check.h"
 #include "crypt/cipher.h"
@@ -371,7 +371,8 @@ static void only_one_text_of_a_document_is_accepted(void)
     check_changed("{\"value\"", "{\"value\":\"x\",\"value\"");
 }
 
-/* They were plain documents: 'simpkv rekey' encrypted them once more, and an export had their JWE as a value. */
+/* They used to count as plain documents: 'simpkv rekey' encrypted them once more, and an export had their JWE as a
+ * value. */
 static void edited_documents_are_refused(void)
 {
     static const char *const edited[] = {"{ \"value\": \"e30..a.b.c\", \"encoding\": \"jwe\" }",

@@ -84,7 +84,8 @@ static void wrong_keys_are_refused(void)
     check_refused(KEYS(JWK("a", CODED_A "=")), "is not 32 bytes in base64url without padding");
     check_refused(KEYS(JWK("a", "cGw0bnRlZC1rZXktQS0wMTIzNDU2Nzg5YWJjZGVmZ2h")), "is not 32 bytes");
     check_refused(KEYS(JWK("a", "cGw0bnRlZC1rZXktQS0wMTIzNDU2Nzg5YWJjZGVmZ2+")), "is not 32 bytes");
-    /* The second kid got the key of the first one: this text once stood for a key while the file was read. */
+    /* The second kid used to get the key of the first one: this text was the placeholder of a key while the file was
+     * read. */
     check_refused(KEYS(JWK("a", CODED_A) ",{\"kid\":\"b\",\"kty\":\"oct\","
                                          "\"\\u006b\":\"#0000000###################################\"}"),
                   "the k of key 2 ('b') is not 32 bytes");

@@ -375,7 +375,7 @@ static int read_mask(sigset_t *mask)
     return pthread_sigmask(SIG_BLOCK, NULL, mask);
 }
 
-/* SIGXFSZ ended the process, and the temporary file stayed. */
+/* SIGXFSZ used to end the process, and the temporary file stayed. */
 static void a_limit_on_the_size_of_files_is_an_error_and_no_signal(void)
 {
     struct rlimit limit, small;

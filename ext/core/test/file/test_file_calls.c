@@ -92,7 +92,7 @@ static void make_new(const char *name)
     CHECK(utimensat(AT_FDCWD, path(name), NULL, 0) == 0);
 }
 
-/* A second read returned nothing, and an unlocked file was unlocked again. */
+/* There used to be a second read, which returned nothing, and a second unlock. */
 static void an_old_file_is_read_and_unlocked_once(void)
 {
     static const size_t sizes[] = {0, 1, 62, 63, 64, 4095, 4096, LARGE};

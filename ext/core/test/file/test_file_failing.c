@@ -1,11 +1,14 @@
 /* The store in files on a full, broken or read-only disk: of the system calls that write, the first fails, then the
  * second, and so on. And on a disk that loses what was not synced to it. */
+#include "batches.h"
 #include "check.h"
 #include "file_fixture.h"
 #include "simpkv_faults.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,29 +24,65 @@ static struct {
     bool read_only;
 } disk;
 
-static bool fails(void)
+/* A batch syncs its files in several threads. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static bool fails_at_countdown(void)
 {
-    if (disk.read_only) {
-        errno = EROFS;
-        return true;
-    }
     if (disk.countdown == 0 || --disk.countdown > 0)
         return false;
     disk.came = true;
     disk.countdown = disk.lasting;
-    errno = disk.error;
+    return true;
+}
+
+static bool fails(void)
+{
+    bool failing;
+
+    pthread_mutex_lock(&mutex);
+    failing = disk.read_only || fails_at_countdown();
+    pthread_mutex_unlock(&mutex);
+    if (failing)
+        errno = disk.read_only ? EROFS : disk.error;
+    return failing;
+}
+
+/* The number of documents that are neither a key's yet nor removed, and the number for which there is no room; 0 for
+ * none. */
+static int temporary_documents, too_many_documents;
+
+/* Set if the file system looks for room only when a file is synced, as NFS does. */
+static bool is_full_at_sync;
+
+static void note_temporary_document(int change)
+{
+    if (temporary_documents > 0 || change > 0)
+        temporary_documents += change;
+}
+
+static bool lacks_room(bool at_sync)
+{
+    if (too_many_documents == 0 || at_sync != is_full_at_sync || temporary_documents < too_many_documents)
+        return false;
+    errno = ENOSPC;
     return true;
 }
 
 /* ---- What a crash could undo ---- */
 
-#define UNSYNCED_MAX 16
+#define UNSYNCED_MAX 64
 
 /* The inodes of files with new bytes, and of folders with changed names, until an fsync() of each. */
 static ino_t unsynced[UNSYNCED_MAX];
 
-/* A file got the name of a key before its bytes were synced. */
+/* Set if a file gets the name of a key before its bytes are synced. */
 static bool named_early;
+
+static int folder_syncs;
+
+/* The most memory that was allocated during an fsync(). */
+static size_t memory_at_sync;
 
 static bool is_unsynced(ino_t inode)
 {
@@ -55,9 +94,29 @@ static bool is_unsynced(ino_t inode)
 
 static void note_synced(ino_t inode)
 {
+    pthread_mutex_lock(&mutex);
     for (int i = 0; i < UNSYNCED_MAX; i++)
         if (unsynced[i] == inode)
             unsynced[i] = 0;
+    pthread_mutex_unlock(&mutex);
+}
+
+static size_t memory_in_use(void)
+{
+    struct mallinfo2 info = mallinfo2();
+
+    return info.uordblks + info.hblkhd;
+}
+
+static void note_sync(int fd)
+{
+    struct stat info;
+
+    pthread_mutex_lock(&mutex);
+    folder_syncs += fstat(fd, &info) == 0 && S_ISDIR(info.st_mode);
+    if (memory_in_use() > memory_at_sync)
+        memory_at_sync = memory_in_use();
+    pthread_mutex_unlock(&mutex);
 }
 
 static ino_t inode_of(int fd)
@@ -109,6 +168,9 @@ ssize_t pwrite(int fd, const void *bytes, size_t count, off_t at)
 {
     bool works = !disk.came;
 
+    note_temporary_document(1);
+    if (lacks_room(false))
+        return -1;
     if (!fails())
         return note_change(fd, syscall(SYS_pwrite64, fd, bytes, count, at));
     return works && disk.lasting && count > 1 ? syscall(SYS_pwrite64, fd, bytes, count / 2, at) : -1;
@@ -116,10 +178,12 @@ ssize_t pwrite(int fd, const void *bytes, size_t count, off_t at)
 
 int fsync(int fd)
 {
-    if (fails())
-        return -1;
-    note_synced(inode_of(fd));
-    return (int)syscall(SYS_fsync, fd);
+    int result = lacks_room(true) || fails() ? -1 : (int)syscall(SYS_fsync, fd);
+
+    if (result == 0)
+        note_synced(inode_of(fd));
+    note_sync(fd);
+    return result;
 }
 
 int ftruncate(int fd, off_t length)
@@ -140,6 +204,7 @@ int renameat(int from_folder, const char *from, int to_folder, const char *to)
     if (fails())
         return -1;
     named_early = named_early || is_unsynced(inode_at(from_folder, from));
+    note_temporary_document(-1);
     return (int)note_change(to_folder, syscall(SYS_renameat, from_folder, from, to_folder, to));
 }
 
@@ -149,6 +214,7 @@ int unlinkat(int folder, const char *name, int flags)
         return -1;
     if (flags & AT_REMOVEDIR)
         note_synced(inode_at(folder, name));
+    note_temporary_document(-1);
     return (int)note_change(folder, syscall(SYS_unlinkat, folder, name, flags));
 }
 
@@ -305,6 +371,31 @@ static int put_after_a_dead_writer(void)
     return put("globals/k", "new");
 }
 
+/* The records of the batch, in three folders, and which of them is new. */
+static const struct batch_record {
+    const char *key, *before;
+} batch_records[] = {{"globals/n/e/k", NULL},
+                     {"globals/n/e/l", NULL},
+                     {"globals/f/k", "old"},
+                     {"globals/f/l", "old"},
+                     {"globals/k", NULL}};
+
+#define BATCH_RECORDS (sizeof batch_records / sizeof *batch_records)
+
+static int put_batch(void)
+{
+    batch_clear();
+    for (size_t i = 0; i < BATCH_RECORDS; i++)
+        batch_add(batch_records[i].key, "new");
+    return batch_put(store, SKV_PUT_ANY, LONG_MS, NULL);
+}
+
+static void put_before_batch(void)
+{
+    CHECK(deletetree("globals/n") == SKV_OK && del("globals/k") == SKV_OK);
+    CHECK(put("globals/f/k", "old") == SKV_OK && put("globals/f/l", "old") == SKV_OK);
+}
+
 static int make_folder(void)
 {
     return create_folder("globals/n/e");
@@ -328,8 +419,8 @@ static int delete_link_to_folder(void)
     return deletetree("globals/link");
 }
 
-static int (*const more_deeds[])(void) = {put_after_a_dead_writer, make_folder, remove_folder, delete_link_to_key,
-                                          delete_link_to_folder};
+static int (*const more_deeds[])(void) = {put_after_a_dead_writer, make_folder,          remove_folder, put_batch,
+                                          delete_link_to_key,      delete_link_to_folder};
 
 static void is_durable(int (*run)(void), const char *name, size_t number)
 {
@@ -354,6 +445,109 @@ static void what_a_call_has_done_survives_a_crash(void)
         is_durable(more_deeds[i], "another call,", i);
 }
 
+/* A record that has succeeded is stored. Another one is stored whole or not at all. */
+static void check_batch(const char *when)
+{
+    for (size_t i = 0; i < BATCH_RECORDS; i++) {
+        const struct batch_record *r = &batch_records[i];
+        bool is_new = is_stored(r->key, "new");
+
+        if (!CHECK(is_new || (outcomes[i].status != SKV_OK && is_stored(r->key, r->before))))
+            printf("batch, call %ld fails%s with %s: %s is torn\n", faults, when, strerror(disk.error), r->key);
+        CHECK(outcomes[i].status == SKV_OK || *outcomes[i].text);
+    }
+    for (size_t i = 0; i < BATCH_RECORDS; i++)
+        CHECK(put(batch_records[i].key, "next") == SKV_OK);
+    CHECK(names_in("globals/f") == 2 && names_in("globals/n") == 1 && names_in("globals/n/e") == 2);
+}
+
+static void a_failing_disk_tears_no_record_of_a_batch(void)
+{
+    static const int errors[] = {ENOSPC, EIO};
+
+    for (size_t i = 0; i < 2 * sizeof errors / sizeof *errors; i++) {
+        disk.error = errors[i / 2];
+        disk.lasting = i % 2;
+        disk.came = true;
+        for (long at = 1; disk.came; at++) {
+            put_before_batch();
+            disk.came = false;
+            disk.countdown = at;
+            put_batch();
+            disk.countdown = 0;
+            check_batch(disk.lasting ? " and all after it" : "");
+            faults += disk.came;
+        }
+    }
+}
+
+static void replace_keys_in_little_room(void)
+{
+    static const char *const keys[] = {"globals/a", "globals/b", "globals/f/a", "globals/f/b"};
+
+    batch_clear();
+    for (size_t i = 0; i < 4; i++) {
+        CHECK(put(keys[i], "old") == SKV_OK);
+        batch_add(keys[i], "new");
+    }
+    temporary_documents = 0;
+    too_many_documents = 2;
+    CHECK(batch_put(store, SKV_PUT_ANY, LONG_MS, NULL) == SKV_OK && batch_tally(SKV_OK, 1) == 4);
+    too_many_documents = 1;
+    batch_add("globals/new", "new");
+    batch[0].document = "newer";
+    batch[0].document_len = 5;
+    CHECK(batch_put(store, SKV_PUT_ANY, LONG_MS, NULL) == SKV_OK && batch_tally(SKV_FULL, 0) == 2);
+    too_many_documents = 0;
+    CHECK(batch_tally(SKV_OK, 0) == 3 && names_in("globals") == 3 && names_in("globals/f") == 2);
+}
+
+/* There is room for one document more than the keys have. A batch used to store the first one only. */
+static void a_batch_needs_no_more_room_than_its_puts(void)
+{
+    replace_keys_in_little_room();
+    is_full_at_sync = true;
+    replace_keys_in_little_room();
+    is_full_at_sync = false;
+}
+
+/* It used to keep those of all keys that it wrote at once. */
+static void a_batch_keeps_no_replaced_documents(void)
+{
+    static char large[2 << 20];
+    char key[] = "globals/a";
+    size_t before;
+
+    memset(large, 'x', sizeof large - 1);
+    batch_clear();
+    for (; key[8] < 'e'; key[8]++) {
+        CHECK(put(key, large) == SKV_OK);
+        batch_add(key, "new");
+    }
+    CHECK(get("globals/none") == SKV_NOT_FOUND);
+    before = memory_in_use();
+    memory_at_sync = 0;
+    CHECK(batch_put(store, SKV_PUT_ANY, LONG_MS, NULL) == SKV_OK && batch_tally(SKV_OK, 1) == 4);
+    CHECK(memory_at_sync < before + sizeof large);
+}
+
+static void a_batch_syncs_each_folder_once(void)
+{
+    CHECK(create_folder("globals/n") == SKV_OK && create_folder("globals/f") == SKV_OK);
+    batch_clear();
+    for (char name = 'a'; name < 'm'; name++) {
+        char key[] = "globals/n/k";
+
+        key[8] = name % 2 ? 'n' : 'f';
+        key[10] = name;
+        batch_add(key, "new");
+    }
+    folder_syncs = 0;
+    CHECK(batch_put(store, SKV_PUT_ANY, LONG_MS, NULL) == SKV_OK && batch_tally(SKV_OK, 1) == 12);
+    CHECK(folder_syncs == 2);
+    CHECK(deletetree("globals/n") == SKV_OK && deletetree("globals/f") == SKV_OK);
+}
+
 /* Here the group may not read the file, and others may. Until the new file has its group, members of it are others. */
 static void nobody_else_can_open_a_file_before_it_has_its_group(void)
 {
@@ -365,9 +559,11 @@ static void nobody_else_can_open_a_file_before_it_has_its_group(void)
 
 int main(void)
 {
-    static void (*const tests[])(void) = {a_failing_disk_loses_and_tears_nothing, a_read_only_disk_can_be_read,
-                                          what_a_call_has_done_survives_a_crash,
-                                          nobody_else_can_open_a_file_before_it_has_its_group};
+    static void (*const tests[])(void) = {
+        a_failing_disk_loses_and_tears_nothing,   a_read_only_disk_can_be_read,
+        what_a_call_has_done_survives_a_crash,    a_failing_disk_tears_no_record_of_a_batch,
+        a_batch_needs_no_more_room_than_its_puts, a_batch_keeps_no_replaced_documents,
+        a_batch_syncs_each_folder_once,           nobody_else_can_open_a_file_before_it_has_its_group};
     int status = run_file_tests("store_file_failing", tests, sizeof tests / sizeof *tests);
 
     check_tally("disk that is full, broken or read-only", faults, calls_made());

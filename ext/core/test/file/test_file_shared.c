@@ -106,6 +106,8 @@ static void a_cancelled_call_changes_nothing(void)
     close(lock);
     get_gives("globals/k", "old");
     skv_cancel_fire(cancel);
+    CHECK(skv_get(store, "globals/k", 9, SKV_GET_ANY, LONG_MS, cancel, reply) == SKV_INTERRUPTED);
+    skv_cancel_fire(cancel);
     CHECK(skv_put(store, "globals/n", 9, "new", 3, SKV_PUT_ANY, NULL, 0, LONG_MS, cancel, reply) == SKV_INTERRUPTED);
     skv_cancel_fire(cancel);
     CHECK(skv_deletetree(store, "globals", 7, LONG_MS, cancel, reply) == SKV_INTERRUPTED);

@@ -1,4 +1,4 @@
-/* The JSON reader of the MRI extension. */
+/* The JSON reader. */
 #include "check.h"
 #include "json_tree.h"
 

@@ -1,5 +1,5 @@
-/* What 389-DS needs (ldap/confirm.h), with a slapd that says it is one: puts read an entry through the index, and what
- * it lacks, without it. slapd keeps no deleted entry; it hides entries of one folder from the index. See
+/* What 389-DS needs (ldap/confirm.h), with a slapd that says it is one: puts read an entry through the index, and
+ * without it what the index lacks. slapd keeps no deleted entry; it hides entries of one folder from the index. See
  * spec/integration/half_deleted_entries_spec.rb for the server itself. */
 #include "batches.h"
 #include "chaos.h"
@@ -245,8 +245,8 @@ static void without_retries(void)
 
 /* ---- Trees ------------------------------------------------------------------------------------------------------ */
 
-/* Any response but a success used to count as "the entry is gone". With four, the next attempt confirms the deletions
- * too. */
+/* Any response but a success used to count as "the entry is gone". With four such responses, the confirmation of the
+ * next attempt fails, too. */
 static void a_tree_is_gone_if_the_server_says_so(void)
 {
     static const struct {

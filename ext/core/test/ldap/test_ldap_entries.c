@@ -86,7 +86,7 @@ static void values_of_an_attribute_need_not_be_together(void)
     CHECK_STR(skv_reply_data(reply), "{\"description\":[\"one\",\"two\",\"three\"]}");
 }
 
-/* The time grew with the square of the number of attributes: 5 s of processor time for these. */
+/* The time used to grow with the square of the number of attributes: 5 s of processor time for these. */
 static void many_attributes_take_little_time(void)
 {
     static char values[SKV_ENTRY_TEXTS_MAX * 10];

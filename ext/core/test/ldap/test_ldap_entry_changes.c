@@ -48,7 +48,12 @@ static int read_entry(const char *dn, const char *attributes, size_t len)
 
 static int list_below(const char *dn, const char *attributes, size_t len)
 {
-    return skv_entry_list(store, dn, strlen(dn), attributes, len, LONG_MS, NULL, reply);
+    return skv_entry_list(store, dn, strlen(dn), attributes, len, NULL, 0, LONG_MS, NULL, reply);
+}
+
+static int find_below(const char *dn, const char *filter, size_t len)
+{
+    return skv_entry_list(store, dn, strlen(dn), "cn", 3, filter, len, LONG_MS, NULL, reply);
 }
 
 static int set_password(const char *dn, const char *password)
@@ -99,6 +104,21 @@ static void the_entries_below_one_are_listed_by_dn(void)
     CHECK_HAS(skv_reply_message(reply), "Cannot list 'ou=none," BASE "': there is no such entry");
     CHECK(list_below("no DN", NULL, 0) == SKV_INVALID);
     CHECK(list_below(BASE, "a", 1) == SKV_INVALID);
+}
+
+static void a_filter_finds_entries_at_and_below_one(void)
+{
+    CHECK(find_below("ou=list," BASE, LIST("(ou=deeper)")) == SKV_OK);
+    CHECK_STR(skv_reply_data(reply), "{\"ou=deeper,ou=u0,ou=list," BASE "\":{}}");
+    CHECK(find_below("ou=list," BASE, LIST("(ou=list)")) == SKV_OK);
+    CHECK_STR(skv_reply_data(reply), "{\"ou=list," BASE "\":{}}");
+    CHECK(find_below("ou=list," BASE, LIST("(ou=\\2a)")) == SKV_OK);
+    CHECK_STR(skv_reply_data(reply), "{}");
+    CHECK(find_below("ou=none," BASE, LIST("(ou=*)")) == SKV_NOT_FOUND);
+    CHECK(find_below("ou=list," BASE, LIST("(ou=a)\0(ou=b)")) == SKV_INVALID);
+    CHECK(find_below("ou=list," BASE, LIST("(ou=\xff)")) == SKV_INVALID);
+    CHECK(find_below("ou=list," BASE, "(ou=*)", 6) == SKV_INVALID);
+    CHECK(find_below("ou=list," BASE, LIST("(ou=")) == SKV_UNAVAILABLE);
 }
 
 /* ---- Changes ---- */
@@ -290,6 +310,7 @@ static void tests_as_root(void)
 static void tests_as_user(void)
 {
     the_entries_below_one_are_listed_by_dn();
+    a_filter_finds_entries_at_and_below_one();
     changes_are_made_all_or_none();
     a_change_depends_on_the_version();
     an_entry_with_others_below_it_is_not_deleted();

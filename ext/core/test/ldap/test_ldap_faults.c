@@ -58,7 +58,7 @@ static void entries_of_a_folder_that_does_not_exist_are_an_error(void)
     CHECK(proxy_left(&between) == 0);
 }
 
-/* Such a response aborted the process. */
+/* Such a response used to abort the process. */
 static void malformed_ldap_ends_the_connection(void)
 {
     static const char message[] = "the server sent malformed LDAP";
@@ -81,7 +81,7 @@ static void malformed_ldap_ends_the_connection(void)
     proxy_arm(&between, PROXY_SEARCH, PROXY_UNSOLICITED, 0, 0, 0);
 }
 
-/* It says nothing of the request. Its code used to be taken for that of the write: 52, refused. */
+/* The notice says nothing of the request. Its code used to be taken for that of the write: 52, refused. */
 static void a_notice_of_disconnection_leaves_a_write_in_doubt(void)
 {
     put_gives("globals/n", D2, 1);

@@ -1,6 +1,7 @@
 /* Interrupts of calls that wait for a directory. */
 #include "check.h"
 #include "directory.h"
+#include "pool_fixture.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -92,18 +93,23 @@ static int64_t interrupted(int (*call)(void), void *(*fires)(void *))
     return began;
 }
 
+/* The response is still to come on the connection, which no later call may use. */
 static void an_interrupt_ends_each_call_to_a_silent_server(void)
 {
     int (*const calls[])(void) = {get_now, exists_now, put_now, delete_now, deletetree_now, list_now};
 
     key = "globals/silent";
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        json_int_t connects;
+
         put(key, D1);
+        connects = server_stat(0, "connects");
         slapd_freeze(&server);
         CHECK(interrupted(calls[i], fire) < SOON_MS);
         CHECK_STATUS(reply, SKV_INTERRUPTED);
         slapd_thaw(&server);
         CHECK(get("globals/none") == SKV_NOT_FOUND);
+        CHECK(server_stat(0, "connects") == connects + 1);
     }
 }
 
@@ -230,7 +236,7 @@ static void no_call_takes_the_response_of_an_interrupted_deletion(void)
     proxy_arm(&between, PROXY_DELETE, PROXY_HOLD_RESPONSE, PROXY_TOO_LATE_MS, 1, 1);
     interrupted(deletetree_far, fire_when_held);
     CHECK_STATUS(reply, SKV_INTERRUPTED);
-    CHECK(skv_reply_number(reply) == 1);
+    CHECK(skv_reply_number(reply) == 2);
     proxy_arm(&between, PROXY_DELETE, PROXY_RESPOND, 50, 0, 2);
     CHECK(deletetree("globals/other") == SKV_DENIED);
     CHECK(kind("globals/other/k") == SKV_KIND_KEY);

@@ -38,7 +38,7 @@ static void change(skv_sync_change what, skv_ldap_entry of)
     note_records();
 }
 
-/* The keys below the folder were not reported any more. */
+/* The keys below the folder used to be no longer reported. */
 static void a_late_deletion_of_a_folder_hides_none_of_its_keys(void)
 {
     begin();
@@ -50,7 +50,7 @@ static void a_late_deletion_of_a_folder_hides_none_of_its_keys(void)
     skv_ldap_known_free(&known);
 }
 
-/* The path of each key stayed until the next refresh, also after its deletion. */
+/* The path of a deleted key used to stay until the next refresh. */
 static void deleted_keys_take_no_memory(void)
 {
     begin();

@@ -58,7 +58,7 @@ static void the_end_of_the_folder_ends_the_watch(void)
     put("globals/gone/k", D1);
     watch("globals/gone");
     deletetree("globals/gone");
-    CHECK_STR(changed_until("dk "), "dk ");
+    CHECK_STR(changed_until("dk l "), "dk l ");
     CHECK_STR(changed_until("? "), skv_status_name(SKV_NOT_FOUND));
     CHECK(skv_changes_next(changes, 0, NULL, reply) == SKV_NOT_FOUND);
     stop();
@@ -134,7 +134,7 @@ static void a_watch_outlives_the_server(void)
     put("globals/r/old", D2);
     put("globals/r/f/new", D1);
     del("globals/r/gone");
-    CHECK_STR(changed_until("dgone ff/ pold pf/new "), "dgone ff/ pold pf/new ");
+    CHECK_STR(changed_until("l dgone ff/ pold pf/new b "), "l dgone ff/ pold pf/new b ");
     put("globals/r/same", D2);
     CHECK_STR(changed_until("psame "), "psame ");
     stop();
@@ -187,7 +187,7 @@ static void no_memory_ends_a_watch(void)
     stop();
 }
 
-/* Waits end in the middle of nothing, and the connection goes on. */
+/* Waits that end before anything has come leave the connection usable. */
 static void a_watch_goes_on_after_waits(const char *uri, const char *option)
 {
     skv_store *mine = store;

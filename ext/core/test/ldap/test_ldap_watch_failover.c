@@ -47,12 +47,12 @@ static void a_server_that_lags_tells_no_deletions(void)
     put_on(first_store, "globals/w/new");
     watch("globals/w");
     slapd_stop(&server);
-    CHECK_STR(changed_until("r "), "r ");
+    CHECK_STR(changed_until("l r "), "l r ");
     put_on(second_store, "globals/w/new");
     CHECK_STR(changed_until("pnew "), "pnew ");
     slapd_stop(&second);
     CHECK(slapd_start(&server));
-    CHECK_STR(changed_until("r "), "r ");
+    CHECK_STR(changed_until("l r "), "l r ");
     CHECK(slapd_start(&second));
     stop();
 }
@@ -65,7 +65,7 @@ static void a_server_that_is_not_behind_tells_what_differs(void)
     watch("globals/n");
     put_on(second_store, "globals/n/new");
     slapd_stop(&server);
-    changed_until("dgone pnew psame ");
+    changed_until("l dgone pnew psame ");
     CHECK_HAS(seen, "dgone ");
     CHECK_HAS(seen, "pnew ");
     CHECK(!strstr(seen, "r "));
@@ -79,7 +79,7 @@ static void a_folder_that_another_server_lacks_ends_the_watch(void)
     put_on(first_store, "globals/f/k");
     watch("globals/f");
     slapd_stop(&server);
-    CHECK_STR(changed_until("? "), skv_status_name(SKV_NOT_FOUND));
+    CHECK_STR(changed_until("l ? "), skv_status_name(SKV_NOT_FOUND));
     CHECK(slapd_start(&server));
     stop();
 }
@@ -91,7 +91,7 @@ static void a_server_that_hangs_is_left(void)
     put_on(first_store, "globals/h/new");
     watch_closely("globals/h");
     slapd_freeze(&server);
-    CHECK_STR(changed_until("r "), "r ");
+    CHECK_STR(changed_until("l r "), "l r ");
     slapd_thaw(&server);
     stop();
 }

@@ -172,8 +172,8 @@ static void a_malformed_message_between_entries_ends_the_watch(void)
     expect_malformed("");
 }
 
-/* These bytes aborted the process: an intermediate response whose name is empty, and an unsolicited response without a
- * name. The first ones come instead of the entries, the others while the watch follows. */
+/* These bytes used to abort the process: an intermediate response whose name is empty, and an unsolicited response
+ * without a name. The first ones come instead of the entries, the others while the watch follows. */
 static void bytes_that_libldap_aborts_at_end_the_watch(void)
 {
     static const struct berval messages[] = {{9, "\x30\x07\x02\x01\x04\x79\x02\x80\x00"},
@@ -196,7 +196,7 @@ static void bytes_that_libldap_aborts_at_end_the_watch(void)
     }
 }
 
-/* They came before, and the caller would not learn of them otherwise. */
+/* The caller would not learn of them otherwise. */
 static void changes_before_a_malformed_message_are_told(void)
 {
     begin_responses();
@@ -245,8 +245,8 @@ static void a_change_without_its_number_keeps_the_cookie(void)
     CHECK_STR(cookie, expected);
 }
 
-/* The second list lost the cookie of the last page of the first one, which valgrind and ASan find. It reports a key
- * whose version the server does not show. */
+/* The second list used to leak the cookie of the last page of the first one, which valgrind and ASan find. The second
+ * list reports a key whose version the server does not show. */
 static void a_persistent_search_tells_changes_after_two_lists(void)
 {
     begin_responses_with(LDAP_CONTROL_PERSIST_REQUEST, LDAP_CONTROL_PAGEDRESULTS);

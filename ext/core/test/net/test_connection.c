@@ -52,6 +52,19 @@ static skv_identity admin(void)
     return (skv_identity){SLAPD_ADMIN, server.password_file, false, "", "", "", NULL, NULL, NULL};
 }
 
+/* Each handle inherits these options from ldaprc and LDAPTLS_*. */
+static void check_tls_options(LDAP *ld)
+{
+    char *folder = NULL;
+    int minimum = 0;
+
+    CHECK(ldap_get_option(ld, LDAP_OPT_X_TLS_PROTOCOL_MIN, &minimum) == 0);
+    CHECK(minimum == LDAP_OPT_X_TLS_PROTOCOL_TLS1_2);
+    CHECK(ldap_get_option(ld, LDAP_OPT_X_TLS_CACERTDIR, &folder) == 0);
+    CHECK(folder == NULL);
+    ldap_memfree(folder);
+}
+
 static void check_open(const char *uri, const skv_identity *identity)
 {
     skv_conn_failure failure;
@@ -67,6 +80,8 @@ static void check_open(const char *uri, const skv_identity *identity)
     CHECK(skv_conn_features(conn)->pre_read);
     CHECK(skv_conn_features(conn)->paging);
     CHECK(!skv_conn_features(conn)->is_389ds);
+    if (skv_conn_tls(conn)->is_on)
+        check_tls_options(skv_conn_handle(conn));
     skv_conn_close(conn);
 }
 
@@ -274,7 +289,7 @@ static void *respond_to_first(void *argument)
 
 #define DONE "\x0a\x01\x00\x04\x00\x04\x00"
 
-/* The first bytes aborted the process, before it had looked at a certificate. The bytes of a bind that follow the
+/* The first bytes used to abort the process, before it had looked at a certificate. The bytes of a bind that follow the
  * response to StartTLS are not taken for LDAP. */
 static void what_a_server_sends_before_tls_cannot_abort_the_process(void)
 {

@@ -147,7 +147,7 @@ static void extended_responses_pass_if_they_are_whole(void)
     is_refused(BYTES("\x30\x84\x00\x01\x00\x01\x02\x01\x01\x78\x84\x00\x00\xff\xf8" DONE));
 }
 
-/* The first of these sixteen bytes aborted the process. */
+/* The first of these sixteen bytes used to abort the process. */
 static void an_unsolicited_response_says_that_the_server_goes(void)
 {
     is_refused(BYTES("\x30\x0e\x02\x01\x00\x78\x09\x0a\x01\x34\x04\x00\x04\x00\x8a\x00"));

@@ -111,7 +111,7 @@ static void a_full_pool_says_so_in_time(void)
     CHECK_STATUS(reply, SKV_TIMEOUT);
     CHECK(pool_stat("wait_timeouts") == 2);
     CHECK(pool_stat("waiting") == 0);
-    /* The largest size of all calls is the size of the pool. */
+    /* The pool takes the largest size that any call has asked for. */
     brief.size = 5;
     skv_reply_reset(reply);
     skv_pool_return(pool, skv_pool_borrow(pool, &brief, &deadline, reply));

@@ -145,6 +145,7 @@ static void an_idle_connection_is_borrowed_while_another_connect_hangs(void)
 typedef struct contention {
     skv_pool *pool;
     atomic_bool stop;
+    atomic_uint started;
     atomic_int in_use, most, done, failed;
 } contention;
 
@@ -152,7 +153,7 @@ static void *borrow_again_and_again(void *argument)
 {
     contention *c = argument;
     skv_reply *own = skv_reply_new();
-    unsigned seed = (unsigned)(uintptr_t)own;
+    unsigned seed = atomic_fetch_add(&c->started, 1);
 
     while (!atomic_load(&c->stop)) {
         skv_deadline deadline = within(50 + rand_r(&seed) % 2000, NULL);

@@ -130,7 +130,7 @@ static void a_password_that_no_server_has_accepted_is_shown_to_one_at_a_time(voi
     CHECK_HAS(skv_reply_message(reply), "unless the file changes");
     CHECK(refused_binds(&p) == 1);
     CHECK(server_stat(1, "connects") == 0);
-    /* The next attempt goes to the other server, which accepts the password: the first one has another password. */
+    /* The next attempt goes to the other server, which accepts the password. The first one has another password. */
     set_quarantine(pool, 0, 0);
     return_invalidated(pool, borrow(pool, 10000));
     CHECK_STATUS(reply, SKV_OK);

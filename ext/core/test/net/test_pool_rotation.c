@@ -162,7 +162,7 @@ static void a_file_without_a_password_is_no_refusal(void)
 
         CHECK(connects(pool));
         set_in_directory("after");
-        /* In the last case, the server has refused the last password already when the file changes. */
+        /* In the last case, the server refuses the last password before the file changes. */
         if (i == 2)
             CHECK(!connects(pool));
         if (cases[i].content)
@@ -245,7 +245,7 @@ static void a_last_password_that_a_server_refuses_is_not_tried_again(void)
     set_quarantine(pool, 0, 0);
     CHECK(!connects(pool));
     CHECK(refused_binds(&p) == 3);
-    /* It ends when the server accepts a password. */
+    /* The refusal is forgotten when the server accepts a password. */
     proxy_arm(&p, PROXY_BIND, PROXY_RESPOND, 49, 0, 0);
     write_file("old");
     CHECK(connects(pool));

@@ -126,8 +126,8 @@ static void looking_up_ports_is_counted(void)
     free(input);
 }
 
-/* The time to compile such an expression grows with the square of its length. One step counted less than it took, and
- * 1,000 compilations of 4 KiB took 1.7 s. */
+/* The time to compile such an expression grows with the square of its length. A compilation used to count as one step,
+ * and 1,000 compilations of 4 KiB took 1.7 s. */
 static void compiling_a_fact_is_counted(void)
 {
     char *input = malloc(10000), *end = input;
@@ -240,7 +240,7 @@ static void the_size_of_all_rules_is_limited(void)
     free(json);
 }
 
-/* No interrupt could end an inspection. */
+/* Formerly, no interrupt could end an inspection. */
 static void a_cancel_handle_ends_reading_and_inspection(void)
 {
     char *json = expand("{'rules':[{'conditions':[{'op':'!contains','args':['{inventory[text]}','a.*?[xy]'],"

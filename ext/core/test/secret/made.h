@@ -58,7 +58,7 @@ static inline const char *part_of(const json_t *object, const char *name)
     return text ? text : "";
 }
 
-/* One in so many allocations of libcrypto can fail in chaos: it has thousands. Another one in each run. */
+/* In chaos, only one in so many of the thousands of allocations of libcrypto can fail, each run another one. */
 #define SAMPLE 13
 
 /* The memory of libcrypto: skv_alloc() fails when the test says so. */

@@ -196,7 +196,7 @@ static void ssha_is_the_digest_of_secret_and_salt(void)
     CHECK(EVP_Digest(text, 23, digest, NULL, EVP_sha1(), NULL) == 1 && memcmp(digest, bytes, sizeof digest) == 0);
 }
 
-/* Each begins with its name and ends as with that salt. */
+/* Each form has its usual beginning and length, and the next one differs. */
 static void salts_are_random(void)
 {
     static const struct {
@@ -219,7 +219,7 @@ static void salts_are_random(void)
     }
 }
 
-/* A form with the salt that was made is that form. */
+/* The salt that was made makes the same form again. */
 static void a_random_salt_is_the_one_in_the_form(void)
 {
     char made[128], salt[32];

@@ -136,7 +136,8 @@ static void the_statistic_sees_remainders(void)
     CHECK(!is_uniform(counts, 62));
 }
 
-/* Without drawing numbers again, a third of a limit of three quarters of all numbers would be twice as likely. */
+/* If numbers were not drawn again, a third of those below a limit of 3/4 of 2^32 would be twice as likely as the
+ * others. */
 static void numbers_are_uniform_below_any_limit(void)
 {
     static const uint32_t limits[] = {1, 2, 3, 1u << 31, 3u << 30, 0xFFFFFFFF};

@@ -141,6 +141,7 @@ require_relative 'roles_helper'
                             'users' => %w[compiler-dev], 'groups' => [] }])
       expect(access!('explain', 'globals/shared/key'))
         .to match(%r{^shared +globals/shared +list, read +compiler-dev compiler-prod +-$})
+      expect(access!('explain', 'globals/shared')).to match(/^shared /)
       expect(access('explain', 'environments/dev2/k').to_a)
         .to eq(["no role gives a right on 'environments/dev2/k'\n", '', 1])
       expect(access('explain', 'dev/k').to_a).to match(['', %r{expected globals/\.\.\. or environments/NAME}, 64])

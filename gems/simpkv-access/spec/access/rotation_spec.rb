@@ -50,7 +50,7 @@ module AccessRotation
   THREADS = 4
 end
 
-{ AccessServers::Slapd => {}, AccessServers::Ds => { ds389: true } }.each do |server, tags|
+{ AccessServers::Slapd => {}, AccessServers::Ds => { ds389: true, long: true } }.each do |server, tags|
   RSpec.describe "The password of a compiler, on #{server.superclass}", **tags, needs: :cext, once: true do
     include Eventually
 

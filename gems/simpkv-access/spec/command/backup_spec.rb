@@ -58,7 +58,7 @@ RSpec.describe 'docs/backup.md' do
 
     def write_programs
       @programs = File.join(folder, 'bin').tap { |name| Dir.mkdir(name) }
-      File.write(File.join(@programs, 'simpkv'), Unbundled::SCRIPT, perm: 0o755)
+      File.write(File.join(@programs, 'simpkv'), Unbundled.program, perm: 0o755)
     end
 
     def program(name, text)

@@ -97,8 +97,8 @@ Directories::ALL.each do |server, layout, tags|
     end
 
     # @return [Simpkv::Access::ForeignEntries] as an identity sees them
-    def foreign(store = access.root, settings = access.settings)
-      Simpkv::Access::ForeignEntries.new(store, settings, access.slapd? ? 'openldap' : '389ds')
+    def foreign(store = access.root, settings = access.settings, path: nil)
+      Simpkv::Access::ForeignEntries.new(store, settings, access.slapd? ? 'openldap' : '389ds', path)
     end
 
     it 'are not said to be missing to an identity that sees none' do
@@ -114,6 +114,8 @@ Directories::ALL.each do |server, layout, tags|
       ldif.planted.each_value { |_, text| access.server.modify(text) }
       found = foreign.all.to_h { |entry| [entry.dn, entry.why] }
       expect(found).to match(ldif.planted.to_h { |dn, (why, _)| [dn, a_string_including(why)] })
+      below = %w[globals/secret globals/shared].map { |path| foreign(path: path).all.map(&:dn) }
+      expect(below).to eq([[], foreign.all.map(&:dn)])
       foreign.all.each { |entry| expect(system(foreign.deletion(entry))).to be(true) }
       expect(foreign.all).to eq([])
     ensure

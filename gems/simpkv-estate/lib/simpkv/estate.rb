@@ -4,6 +4,7 @@ require 'simpkv'
 require 'simpkv/document/json_pointer'
 require 'simpkv/estate/agreement'
 require 'simpkv/estate/documents'
+require 'simpkv/estate/deactivation'
 require 'simpkv/estate/catalogs'
 require 'simpkv/estate/completeness'
 require 'simpkv/estate/counters'
@@ -15,16 +16,23 @@ require 'simpkv/estate/markers'
 require 'simpkv/estate/misnamed'
 require 'simpkv/estate/node_list'
 require 'simpkv/estate/nodes'
+require 'simpkv/estate/produced'
+require 'simpkv/estate/purged'
 require 'simpkv/estate/query'
 require 'simpkv/estate/recent'
 require 'simpkv/estate/removal'
+require 'simpkv/estate/report_details'
 require 'simpkv/estate/report_summary'
 require 'simpkv/estate/reports'
 require 'simpkv/estate/run'
+require 'simpkv/estate/run_status'
+require 'simpkv/estate/run_write'
 require 'simpkv/estate/secret_names'
 require 'simpkv/estate/secrets'
 require 'simpkv/estate/snapshots'
+require 'simpkv/estate/spool'
 require 'simpkv/estate/statuses'
+require 'simpkv/estate/whole_report'
 require 'simpkv/backend'
 require 'simpkv/config/site_file'
 
@@ -44,7 +52,7 @@ module Simpkv
 
     # Those whose folders have one as well, unless `simpkv init` of an earlier version has made the estate: see
     # {Agreement}.
-    MARKED_LATER = %w[catalogs counters inspections node_cache reports].freeze
+    MARKED_LATER = %w[catalogs counters inspections node_cache purged reports].freeze
 
     # A folder of the estate is missing or hidden, or the estate has not been made.
     class MissingError < ConfigError
@@ -132,8 +140,8 @@ module Simpkv
       store
     end
 
-    # Compares the options of the backend with those that the estate records now: see {Agreement#compare}. Those who
-    # read the marker for another reason call it.
+    # Compares the options of the backend with those that the estate records now: see {Agreement#compare}. Called where
+    # the marker is read for another reason.
     #
     # @param marker [String, Error, nil]
     # @return [void]
@@ -187,7 +195,7 @@ module Simpkv
       true
     end
 
-    # Lets processes encrypt as they like, until the next {#pin}.
+    # Lets each process choose whether and how it encrypts, until the next {#pin}.
     #
     # @return [void]
     # @raise [Error, ConfigError]
@@ -251,9 +259,19 @@ module Simpkv
       @inspections ||= Inspections.new(self)
     end
 
+    # @return [Purged]
+    def purged
+      @purged ||= Purged.new(self)
+    end
+
     # @return [Snapshots]
     def snapshots
       @snapshots ||= Snapshots.new(self)
+    end
+
+    # @return [Spool, nil] nil without the option `spool`
+    def spool
+      @spool ||= Spool.new(self) if options['spool']
     end
 
     # @return [Array] the same for two estates with the same keys
@@ -272,29 +290,54 @@ module Simpkv
       @settings.key?('encryption_keys')
     end
 
+    # @param store [Store]
+    # @return [Store, EncryptedStore] which encrypts documents as the backend does
+    def encrypted(store)
+      encrypted? ? Layers.encrypted(store, @settings) : store
+    end
+
     # @param subject [Class] of a folder above this one
     # @return [Object] the one of this estate
     def shared(subject)
       @mutex.synchronize { @shared[subject] ||= subject.new(self) }
     end
 
+    # Removes what a node exported, and marks the node in the record of the inventory: searches leave it out until its
+    # next run. What else it left stays until it {#expire}s.
+    #
+    # @param certname [String]
+    # @param time [String] of RFC 3339 in UTC. What compilers have sent before changes nothing
+    # @return [Hash{String => Object}] `deactivated`, the time of the mark, which may be a later one, and `exports`,
+    #   the number of types that were removed, if there were any; empty if the node left nothing
+    # @raise [Error]
+    def deactivate(certname, time = Time.now.utc.iso8601(3))
+      Run.current.at_writer { Deactivation.new(self).deactivate(certname, time) }
+    end
+
     # Removes all that a node left: its exported resources first, the record of the inventory last. Its declared record
-    # stays.
+    # stays. What waits in a spool does not bring the node back.
     #
     # @param certname [String]
     # @return [Hash{String => Object}] what was removed, by subject: the number of types for `exports`, true for
     #   others; empty if the node left nothing
     # @raise [Error]
-    def deactivate(certname)
-      Removal.new(self).remove(certname)
+    def remove(certname)
+      Run.current.at_writer { Removal.new(self).remove(certname, Time.now.utc.iso8601(3)) }
     end
 
-    # Deactivates the nodes that have had no run for the time of the option `node_ttl`.
+    # @return [Array<String>] the names of the nodes that have had no run for the time of the option `node_ttl`, and of
+    #   those that were deactivated longer ago than that of `node_purge_ttl`, sorted
+    # @raise [Error]
+    def removable
+      Removal.new(self).due
+    end
+
+    # Removes these nodes.
     #
     # @yieldparam certname [String] of a node that was removed
-    # @yieldparam removed [Hash{String => Object}] the result of {#deactivate}
+    # @yieldparam removed [Hash{String => Object}] the result of {#remove}
     # @param errors [Hash{String => String}, nil] receives why a node cannot be removed, by its name
-    # @return [Array<String>] the names of these nodes, sorted; none without the option
+    # @return [Array<String>] the names of these nodes, sorted
     # @raise [TransientError] the store cannot be used now
     # @raise [Error] a node cannot be removed, and there are no `errors`
     def expire(errors = nil, &block)
@@ -311,7 +354,9 @@ module Simpkv
     def opened
       return @open.call(@settings) if @open
 
-      options['soft_writes'] && replica? ? @backend.open_for_replicas : @backend.open_existing
+      return @backend.open_existing unless options.values_at('spool', 'soft_writes').any? && replica?
+
+      @backend.open_for_replicas { !Run.current.at_writer? }
     end
   end
 end

@@ -27,16 +27,14 @@ module Simpkv
       #
       # @param step [String] such as `save the facts of 'web1'`
       # @param otherwise [Object] the result if the backend fails and the option `soft` is set, with a warning
-      # @param soft [Boolean] whether that option counts; it does not for an operator's call
-      # @param report [Boolean] whether the step stores what a run reports: see {drop}
+      # @param soft [Boolean] whether the option `soft` counts; false for a call of an operator
       # @param node [String, nil] the node that the call is for, in the audit log; nil: the one of the call around this
       #   one, or this machine
       # @yieldparam estate [Estate]
       # @return [Object] what the block returns
       # @raise [Puppet::Error]
-      def perform(step, otherwise: nil, soft: true, report: false, node: nil)
-        call = -> { yield(estate) }
-        Estate::Run.current.for_node(node) { report ? drop(step, &call) : call.call }.tap { warn_of_passwords }
+      def perform(step, otherwise: nil, soft: true, node: nil)
+        Estate::Run.current.for_node(node) { yield(estate) }.tap { warn_of_passwords }
       rescue TransientError, DeniedError, AuditError => e
         raise Puppet::Error, message(step, e), cause: nil unless soft && estate.options['soft']
 
@@ -46,20 +44,35 @@ module Simpkv
         raise Puppet::Error, message(step, e), cause: nil
       end
 
-      # Drops what a run reports, with a warning, if the server of writes is down or read-only and the option
-      # `soft_writes` is set. The estate counts it, so that `simpkv status` tells.
+      # Runs a step that stores what a run reports: see {store}.
       #
       # @param step [String] as for {perform}
-      # @return [Object, nil] what the block returns
-      # @raise [Error] without the option, or if the block raises another error
-      def drop(step)
-        yield.tap { tell_dropped if estate.counters.dropped? }
-      rescue TransientError, DeniedError => e
-        raise unless estate.options['soft_writes'] && writer_down?(e)
+      # @param certname [String]
+      # @yieldparam estate [Estate]
+      # @yieldparam store [#call] stores a {Estate::RunWrite}
+      # @return [void]
+      # @raise [Puppet::Error]
+      def report(step, certname)
+        perform(step, node: certname) do |estate|
+          yield(estate, ->(write) { store(step, write) })
+        end
+      end
 
-        estate.counters.count_drop
-        Puppet.warning("#{message(step, e)}. It is dropped, because 'soft_writes' of 'estate' is set")
-        nil
+      # Stores what a run reports. If the server of writes is down or read-only, the report waits in the spool of the
+      # estate.
+      #
+      # @param step [String] as for {perform}
+      # @param write [Estate::RunWrite]
+      # @return [void]
+      # @raise [Error, ConfigError] there is no spool, it is full, or something else is wrong
+      def store(step, write)
+        return drop(step) { Estate::Run.current.at_writer { write.save(estate) } } unless estate.spool
+
+        estate.spool.save(write) do |error|
+          next Puppet.warning("simpkv estate: #{error.message}") if error.is_a?(Estate::SpoolError)
+
+          Puppet.warning("#{message(step, error)}. What runs report waits in the spool '#{estate.spool.path}'")
+        end
       end
 
       # Returns true if a terminus answers a `find`. As a cache of a terminus that makes new data, it answers only if
@@ -101,13 +114,23 @@ module Simpkv
         nil
       end
 
+      # @return [Hash{String => String}] the members of what this server sends now: see {Estate::Produced}
+      def produced
+        Estate::Produced.members(Puppet[:certname])
+      end
+
       private
 
-      # @return [Boolean] not for a call that was stopped, and for a directory that was never set up
-      def writer_down?(error)
-        return false if error.is_a?(InterruptedError) || error.is_a?(MissingBaseError)
+      # Drops what a run reports, with a warning, if the server of writes is away and the option `soft_writes` is set.
+      # The estate counts it, so that `simpkv status` tells.
+      def drop(step)
+        yield.tap { tell_dropped if estate.counters.dropped? }
+      rescue TransientError, DeniedError => e
+        raise unless estate.options['soft_writes'] && Estate::Spool.away?(e)
 
-        error.is_a?(TransientError) || error.fault == :read_only
+        estate.counters.count_drop
+        Puppet.warning("#{message(step, e)}. It is dropped, because 'soft_writes' of 'estate' is set")
+        nil
       end
 
       # Stores how much was dropped, as soon as something can be stored.

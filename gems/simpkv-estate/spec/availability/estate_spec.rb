@@ -1,21 +1,25 @@
 # frozen_string_literal: true
 
 require_relative '../../../../spec/availability/availability_helper'
+require_relative '../../../../spec/support/processes'
 require_relative '../../../../spec/support/puppet_command'
+require_relative '../support/spooling_compiler'
 require 'simpkv/estate'
 
-# The estate in a pair of which the writer is killed, with `puppet apply`. The page said that catalogs go on that only
-# read, but each run saves facts first, and failed.
+# The estate in a pair of which the writer is killed. The page said that catalogs go on that only read, but each run
+# saves facts first, and failed.
 Pairs.each do |name, kind, tags|
   RSpec.describe "The estate in a pair of #{name}", **tags do
     include_context 'with a pair', kind
+    include Processes
 
     let(:home) { Dir.mktmpdir('simpkv-availability') }
     let(:collected) { File.join(home, 'collected') }
+    let(:spool) { File.join(home, 'spool') }
     let(:collecting) { "file { '#{collected}': ensure => directory, recurse => true, purge => true } File <<| |>>" }
 
     before do
-      configure('soft_writes' => true)
+      configure('spool' => spool)
       Simpkv::Estate.new({ 'backends' => { 'default' => backend } }).make
       each_store.first.put('globals/app', document('stored'))
       run('web1', "@@file { '#{collected}/web1': content => 'from web1' }")
@@ -72,10 +76,21 @@ Pairs.each do |name, kind, tags|
       output
     end
 
-    it 'compiles catalogs with soft_writes, which collect all, and fails them without' do
+    # @return [SpoolingCompiler] with the spool of the termini
+    def compiler
+      @compiler ||= SpoolingCompiler.new(backend, spool)
+    end
+
+    # Delivers what waits.
+    def deliver
+      eventually { compiler.deliver }
+      pair.settle
+    end
+
+    it 'compiles catalogs with a spool, which collect all, and fails them without' do
       kill_writer
       output = run('web2', "#{collecting} notify { \"read ${simpkv::get('app', { 'global' => true })['value']}\": }")
-      expect(output).to match(/Warning: simpkv estate: could not save the facts of 'web2'.*It is dropped/m)
+      expect(output).to match(/Warning: simpkv estate: could not save the facts of 'web2'.*waits in the spool/m)
         .and include('read stored')
       expect(File.read("#{collected}/web1")).to eq('from web1')
       expect(apply('web2', "simpkv::put('new', 1)").last).to eq(1)
@@ -85,13 +100,39 @@ Pairs.each do |name, kind, tags|
       expect(File.read("#{collected}/web1")).to eq('from web1')
     end
 
-    it 'stores what a node has when the writer is back' do
+    # Lets nodes run while the writer is down, on a compiler that is killed at half of them, and on another one that
+    # reaches the writer before the first one has delivered.
+    #
+    # @param runs [Integer] while the writer is down
+    # @param pause [Numeric] the seconds between two of them
+    # @yield while the writer is down
+    def expect_nothing_lost(runs, pause)
+      compiler.run_and_kill(1..10)
+      pair.settle
       kill_writer
-      run('web2', "@@file { '#{collected}/web2': content => 'from web2' }")
+      compiler.run_and_kill(11..(10 + (runs / 2)), pause)
+      compiler.run((11 + (runs / 2))..(10 + runs), pause)
+      yield
       relaunch
-      expect(run('web2', "@@file { '#{collected}/web2': content => 'from web2' }")).not_to include('dropped')
-      run('web3', collecting)
+      other = SpoolingCompiler.new(backend, "#{spool}2")
+      other.run([runs + 11])
+      deliver
+      expect_stored(compiler, other)
+    end
+
+    def expect_stored(*compilers)
+      expect(compilers.product(each_store).flat_map { |each, store| each.missing(store) }).to eq([])
+    end
+
+    it 'stores what runs have reported when the writer is back, and nothing older, also if a compiler was killed' do
+      expect_nothing_lost(30, 0) { run('web2', "@@file { '#{collected}/web2': content => 'from web2' }") }
+      expect(run('web3', collecting)).not_to include('waits in the spool')
       expect(Dir.children(collected)).to contain_exactly('web1', 'web2')
+    end
+
+    # The stage `long` ended before both pairs had done it.
+    it 'loses nothing of 200 runs in the ten minutes in which the writer is down', :long do
+      expect_nothing_lost(200, 3) { nil }
     end
   end
 end

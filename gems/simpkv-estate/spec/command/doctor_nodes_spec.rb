@@ -140,7 +140,8 @@ RSpec.describe 'simpkv doctor, with nodes' do
   # Nothing said so after an upgrade, and the loss of these folders was not noticed.
   it 'warns of an estate of an earlier version, which init completes' do
     estate.store.put('globals/estate/inventory/.estate', '{"value":{}}')
-    expect(findings).to contain_exactly(warning('nodes', /catalogs, counters, inspections, node_cache, reports\z/,
+    folders = /catalogs, counters, inspections, node_cache, purged, reports\z/
+    expect(findings).to contain_exactly(warning('nodes', folders,
                                                 /\Asimpkv .*init --only estate\z/))
     simpkv!('init', '--only', 'estate')
     expect(findings).to eq([])
@@ -191,7 +192,7 @@ RSpec.describe 'simpkv doctor, with nodes' do
       found = findings
       expect(found).to contain_exactly(
         problem("exports of 'gone'", /does not name the type host/,
-                /simpkv node deactivate gone, unless the node runs/),
+                /simpkv node deactivate gone --purge, unless the node runs/),
         problem("exports of 'web1'", /does not name the type sshkey/, %r{simpkv rm -g estate/exported/sshkey/web1,})
       )
       simpkv!(*found.first['fix'][/simpkv ([^,:]*)/, 1].split)

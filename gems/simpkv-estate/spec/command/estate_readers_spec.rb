@@ -26,7 +26,8 @@ RSpec.describe 'The commands on a damaged estate' do
     'node declare', 'node expire', 'node undeclare', 'passgen import', 'ping', 'put', 'rekey', 'restore', 'rm',
     'rule create', 'rule delete', 'rule import', 'rule set', 'rule test', 'rule unset', 'rule validate', 'schema',
     'secret get', 'secret import', 'secret list', 'secret revoke', 'secret rotate', 'serve', 'ssh import', 'ssh list',
-    'stat', 'stats', 'tree', 'watch',
+    'spool flush', 'spool list', 'spool rm', 'spool show', 'stat', 'stats', 'token create', 'token list',
+    'token revoke', 'tree', 'watch',
     'query' # gems/simpkv-server/spec/server/readers_spec.rb has it: it needs the gem simpkv-server.
   ]
 

@@ -44,10 +44,30 @@ RSpec.describe 'simpkv import-puppetdb' do
     expect(import!).to include('PuppetDB' => "7.12.1 at #{puppetdb.uri}", 'nodes' => 2, 'stored' => 2, 'failed' => 0,
                                'sets of facts' => 2, 'exported resources' => 1)
     expect(estate.facts.find('web1')).to eq('values' => { 'kernel' => 'Linux' }, 'trusted' => { 'certname' => 'web1' },
-                                            'timestamp' => '2026-11-20T10:00:00Z')
+                                            'timestamp' => '2026-11-20T10:00:00Z', 'producer' => 'puppet1',
+                                            'producer_timestamp' => '2026-11-20T10:00:00.123Z')
     expect(estate.exports.all('host').keys).to eq(['web1'])
     expect(estate.statuses.get('web2')).to include('last_seen' => '2026-11-20T10:00:00Z', 'status' => 'changed')
     expect(estate.inventory.get('web2')).to include('environment' => 'production')
+  end
+
+  it 'stores a status that a report of an older run does not replace' do
+    puppetdb.node('web1', facts: { 'kernel' => 'Linux' })
+    import!
+    estate.reports.save('web1', { 'status' => 'failed', 'producer_timestamp' => '2026-11-20T09:00:00.000Z' })
+    expect(estate.statuses.get('web1')).to include('status' => 'changed', 'last_seen' => '2026-11-20T10:00:00Z')
+  end
+
+  it 'stores packages as the fact of an agent that tells them, from a PuppetDB that has some' do
+    package = { 'package_name' => 'rake', 'version' => '13', 'provider' => 'gem' }
+    packages = [package, package.merge('package_name' => 'bash', 'provider' => 'apt')]
+    puppetdb.node('web1', facts: { 'kernel' => 'Linux' }, packages: packages)
+    import!
+    expect(estate.facts.find('web1')['values'])
+      .to eq('kernel' => 'Linux', '_puppet_inventory_1' => { 'packages' => [%w[bash 13 apt], %w[rake 13 gem]] })
+    puppetdb.fail_at(puppetdb.requests.length + 6) { |client| puppetdb.answer(client, 404, '') }
+    expect(import!).to include('stored' => 1)
+    expect(estate.facts.find('web1')['values']).to eq('kernel' => 'Linux')
   end
 
   it 'writes nothing if it runs again' do
@@ -56,6 +76,59 @@ RSpec.describe 'simpkv import-puppetdb' do
     before = documents
     expect(import!).to include('stored' => 0, 'unchanged' => 1, 'documents stored' => 0)
     expect(documents).to eq(before)
+  end
+
+  describe 'with reports' do
+    let(:event) do
+      { 'resource_type' => 'User', 'resource_title' => 'felix', 'property' => 'password', 'status' => 'success',
+        'timestamp' => '2026-11-20T09:00:01.123Z', 'old_value' => 'pl4nted', 'new_value' => 'pl4nted', 'line' => 3,
+        'message' => 'changed', 'name' => 'password_changed', 'containment_path' => ['Stage[main]'] }
+    end
+
+    # @return [Hash] a row of PuppetDB
+    def report(hour, **more)
+      log = { 'level' => 'notice', 'message' => "run of #{hour}", 'source' => 'Puppet', 'tags' => ['notice'],
+              'time' => "2026-11-20T#{hour}:00:02.000Z", 'file' => nil, 'line' => nil }
+      time = "2026-11-20T#{hour}:00:00.123Z"
+      metric = { 'category' => 'time', 'name' => 'total', 'value' => 1.23456 }
+      { 'status' => 'changed', 'environment' => 'production', 'noop' => false, 'receive_time' => time,
+        'start_time' => time, 'end_time' => time, 'producer_timestamp' => time, 'producer' => 'puppet1',
+        'catalog_uuid' => 'c1', 'report_format' => 12, 'logs' => { 'data' => [log], 'href' => 'x' },
+        'metrics' => { 'data' => [metric] }, 'resource_events' => { 'data' => [event] } }.merge(more)
+    end
+
+    def stored
+      estate.reports.with_details('web1', estate.reports.all('web1'))
+    end
+
+    it 'stores them whole, without secrets, and once' do
+      puppetdb.node('web1', reports: [report('10'), report('09')])
+      expect(import!).to include('reports' => 2, 'stored' => 1)
+      expect(stored.map { |each| each.values_at('run', 'received') })
+        .to eq([[2, '2026-11-20T10:00:00Z'], [1, '2026-11-20T09:00:00Z']])
+      expect(stored.first).to include(
+        'time' => '2026-11-20T10:00:00.123Z', 'producer' => 'puppet1', 'catalog_uuid' => 'c1',
+        'producer_timestamp' => '2026-11-20T10:00:00.123Z', 'times' => { 'total' => 1.23456 },
+        'logs' => [include('message' => 'run of 10', 'time' => '2026-11-20T10:00:02Z')],
+        'events' => [include('resource' => 'User[felix]', 'time' => '2026-11-20T09:00:01.123Z',
+                             'name' => 'password_changed', 'message' => '[redacted]')],
+        'values' => [{ 'old' => '[redacted]', 'new' => '[redacted]' }]
+      )
+      before = documents
+      expect(import!).to include('unchanged' => 1, 'documents stored' => 0)
+      expect(documents).to eq(before)
+      puppetdb.node('web1', reports: [report('11'), report('10'), report('09')])
+      import!
+      expect(stored.map { |each| each['run'] }).to eq([3, 2, 1])
+      expect(estate.statuses.get('web1')).to include('runs' => 3)
+    end
+
+    it 'names a node with a report that is none' do
+      puppetdb.node('web1', reports: [report('10', 'logs' => { 'data' => ['pl4nted'] })])
+      outcome = import
+      expect([outcome.code, outcome.err]).to match([65, /'web1': PuppetDB has a report that is none/])
+      expect(outcome.err).not_to include('pl4nted')
+    end
   end
 
   it 'replaces what has changed in PuppetDB' do
@@ -154,7 +227,7 @@ RSpec.describe 'simpkv import-puppetdb' do
   it 'asks for 50 nodes at a time' do
     101.times { |number| puppetdb.node("n#{number}", facts: { 'kernel' => 'Linux' }) }
     expect(import!).to include('nodes' => 101)
-    expect(puppetdb.requests.length).to eq(2 + (3 * 3))
+    expect(puppetdb.requests.length).to eq(2 + (3 * 4))
   end
 
   # It stored one node after the other, and waited for the store most of the time.
@@ -200,7 +273,7 @@ RSpec.describe 'simpkv import-puppetdb' do
       'the connection ends in an answer' => [65, /truncated/, 200, '[{', 100]
     }.each do |title, (code, message, *answer)|
       it "names the request, and continues when it runs again, after #{title}" do
-        puppetdb.fail_at(7) do |client|
+        puppetdb.fail_at(8) do |client|
           puppetdb.answer(client, *answer) if answer.any?
           client.close if answer.length != 2
         end

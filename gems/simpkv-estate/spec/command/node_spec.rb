@@ -207,6 +207,25 @@ RSpec.describe 'simpkv node' do
       end
     end
 
+    it 'prints logs, and the values of events' do
+      event = { 'resource' => 'File[/a]', 'property' => 'mode', 'status' => 'success', 'message' => 'changed',
+                'values' => { 'old' => '0600', 'new' => ['x'] } }
+      line = { 'level' => 'notice', 'source' => 'Puppet', 'message' => 'password = pl4nted' }
+      members = { 'time' => '2026-11-24T01:00:00.25Z', 'status' => 'changed', 'noop' => false }
+      estate.reports.save('web1', Simpkv::Estate::WholeReport.new(members, {}, [event], [line]))
+      expect(simpkv!('node', 'reports', 'web1', '--events', '--logs', '--limit', '1')).to eq(<<~TABLE)
+        time                  status   changes  failures  environment
+        2026-11-24T01:00:00Z  changed  0        0         -
+          success: File[/a] mode: changed: 0600 -> ["x"]
+          notice: Puppet: password = [redacted]
+      TABLE
+      report = data('node', 'reports', 'web1').first
+      expect(report).to include('events' => [event.except('values').merge('old_value' => '0600', 'new_value' => ['x'])],
+                                'logs' => [line.merge('message' => 'password = [redacted]')])
+      expect(report.keys & %w[details values]).to eq([])
+      expect(data('node', 'show', 'web1')['reports'].first.keys & %w[details logs values]).to eq([])
+    end
+
     it 'prints all for programs' do
       expect(data('node', 'reports', 'web1').map { |report| report['run'] }).to eq([2, 1])
     end
@@ -324,31 +343,31 @@ RSpec.describe 'simpkv node' do
       estate.catalogs.put('web1', { 'resources' => [] })
     end
 
-    it 'removes all that a node left, but its declared record, and no other node' do
+    it 'removes with --purge all that a node left, but its declared record, and no other node' do
       others = documents.grep(/web2/)
-      expect(simpkv!('node', 'deactivate', 'web1'))
+      expect(simpkv!('node', 'deactivate', '--purge', 'web1'))
         .to eq("web1: removed exports of 2 types, facts, status, reports, catalogs, inventory\n")
-      expect(documents).to match_array(['nodes/web1', *others])
+      expect(documents).to match_array(['nodes/web1', 'purged/web1', *others])
       expect(estate.exports.all('host').keys).to eq(%w[web2])
     end
 
     it 'removes several, and names one that left nothing' do
-      outcome = simpkv('node', 'deactivate', 'web1', 'wbe2', 'web2')
+      outcome = simpkv('node', 'deactivate', '--purge', 'web1', 'wbe2', 'web2')
       expect(outcome).to have_attributes(code: 66, out: /\Aweb1: removed .*\nweb2: removed /,
                                          err: /there is nothing of a node 'wbe2'/)
-      expect(documents).to eq(%w[nodes/web1])
+      expect(documents).to eq(%w[nodes/web1 purged/wbe2 purged/web1 purged/web2])
     end
 
     # It printed nothing about web1, and left web3.
     it 'removes the others if one cannot be removed, and names each' do
       run('web3')
       in_the_way_of('facts/web2')
-      outcome = simpkv('node', 'deactivate', 'web1', 'web2', 'web3')
+      outcome = simpkv('node', 'deactivate', '--purge', 'web1', 'web2', 'web3')
       expect(outcome).to have_attributes(code: 65, out: /\Aweb1: removed .*\nweb3: removed .*\n\z/,
                                          err: /\Asimpkv: 'web2': .*\n\z/)
-      expect(documents.grep(%r{/web[13]\z})).to eq(%w[nodes/web1])
+      expect(documents.grep(%r{/web[13]\z})).to eq(%w[nodes/web1 purged/web1 purged/web3])
       # A node that left nothing hides no failure.
-      expect(simpkv('node', 'deactivate', 'web2', 'none'))
+      expect(simpkv('node', 'deactivate', '--purge', 'web2', 'none'))
         .to have_attributes(code: 65, err: /\Asimpkv: 'web2': .*\n.*nothing of a node 'none'/)
     end
 
@@ -366,12 +385,25 @@ RSpec.describe 'simpkv node' do
 
     it 'removes exports that no record of the inventory names' do
       estate.inventory.delete('web1')
-      simpkv!('node', 'deactivate', 'web1')
-      expect(documents.grep(/web1/)).to eq(%w[nodes/web1])
+      simpkv!('node', 'deactivate', '--purge', 'web1')
+      expect(documents.grep(/web1/)).to eq(%w[nodes/web1 purged/web1])
+    end
+
+    # It removed all that a node left.
+    it 'removes what a node exports, and leaves it out of lists until its next run' do
+      before = documents
+      expect(simpkv!('node', 'deactivate', 'web1', 'web2'))
+        .to eq("web1: deactivated, and removed exports of 2 types\nweb2: deactivated, and removed exports of 2 types\n")
+      expect(before - documents).to match_array(before.grep(/exported/))
+      list = Simpkv::Estate::NodeList.new(estate)
+      expect([list.nodes, list.never_run([])]).to eq([[], 0])
+      expect(simpkv!('node', 'show', 'web1')).to match(/^deactivated: +\d{4}-/)
+      run('web2')
+      expect(data('nodes').map { |node| node['name'] }).to eq(%w[web2])
     end
 
     it 'lets the node store everything anew' do
-      simpkv!('node', 'deactivate', 'web2')
+      simpkv!('node', 'deactivate', '--purge', 'web2')
       run('web2', exports: { 'host' => [host('web2')] })
       expect(documents.grep(/web2/)).to include('facts/web2', 'exported/host/web2', 'status/web2')
     end
@@ -385,12 +417,25 @@ RSpec.describe 'simpkv node' do
 
   describe 'expire' do
     context 'without node_ttl' do
-      it 'says how to set it' do
-        run('web1', last_seen: '2000-01-01T00:00:00Z')
-        expect(failure('node', 'expire'))
-          .to match([78,
-                     %r{nodes do not expire: set 'node_ttl' of 'estate' in .*/simpkv\.yaml, such as 'node_ttl: 14d'}])
-        expect(documents).to include('status/web1')
+      it 'removes nodes that were deactivated more than 14 days ago, and no others' do
+        %w[old1 new1 back1].each { |name| run(name, last_seen: '2000-01-01T00:00:00Z') }
+        { 'old1' => 15, 'new1' => 13, 'back1' => 15 }.each { |name, days| estate.deactivate(name, days_ago(days)) }
+        run('back1')
+        expect(simpkv!('node', 'expire', '--dry-run')).to eq("old1\n")
+        expect(simpkv!('node', 'expire')).to match(/\Aold1: removed facts, status, reports, inventory\n\z/)
+        expect(documents.grep(%r{^status/})).to eq(%w[status/back1 status/new1])
+      end
+    end
+
+    context 'with node_purge_ttl' do
+      let(:estate_options) { { 'node_purge_ttl' => '1h' } }
+
+      it 'removes nodes that were deactivated longer ago' do
+        run('web1')
+        estate.deactivate('web1')
+        expect(estate.removable).to eq([])
+        allow(Time).to receive(:now).and_return(Time.now + 3601)
+        expect(estate.removable).to eq(%w[web1])
       end
     end
 

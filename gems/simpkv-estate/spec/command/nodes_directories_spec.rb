@@ -28,9 +28,9 @@ require_relative 'nodes_helper'
 
     it 'remove nodes, and keep declared records' do
       simpkv!('node', 'declare', 'web1', '--environment', 'dev')
-      simpkv!('node', 'deactivate', 'web1')
+      simpkv!('node', 'deactivate', '--purge', 'web1')
       simpkv!('node', 'expire')
-      expect(documents.grep(/web1|old1/)).to eq(%w[nodes/web1])
+      expect(documents.grep(/web1|old1/)).to eq(%w[nodes/web1 purged/web1])
       expect(estate.exports.all('host').keys).to eq(%w[web2])
       expect(simpkv('node', 'deactivate', 'web1').to_a)
         .to match(['', /there is nothing of a node 'web1': did you mean 'web2'\?/, 66])

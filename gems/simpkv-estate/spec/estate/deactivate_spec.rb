@@ -24,12 +24,12 @@ RSpec.describe 'puppet node deactivate' do
     end
   end
 
-  it 'removes all that a node left but its declared record, and nothing of others' do
-    removed = deactivate('WEB1')
-    expect(removed)
-      .to eq('web1' => { 'exports' => 1, 'facts' => true, 'status' => true, 'reports' => true, 'inventory' => true })
-    expect(documents).to eq(%w[exported/notify/web2 facts/web2 inventory/web2 nodes/web1 nodes/web2 reports/web2/1
-                               status/web2])
+  # It removed the facts, the status and the reports as well.
+  it 'removes what a node exports, marks the node, and leaves others alone' do
+    before = documents
+    expect(deactivate('WEB1')).to match('web1' => { 'exports' => 1, 'deactivated' => match(/\A\d{4}-.*Z\z/) })
+    expect(before - documents).to eq(%w[exported/notify/web1])
+    expect([estate.inventory.current.keys, estate.facts.select(nil) { true }]).to eq([%w[web2], %w[web2]])
     expect(titles(compile('web2', "Notify <<| |>>\n@@notify { 'web2': }"), 'Notify')).to eq(%w[web2])
     expect(titles(compile('web3', 'Notify <<| |>>'), 'Notify')).to eq(%w[web2])
   end
@@ -37,19 +37,35 @@ RSpec.describe 'puppet node deactivate' do
   it 'prints a line for each node' do
     action = Puppet::Face[:node, :current].get_action(:deactivate)
     expect(action.when_rendering(:console).call(deactivate('web1', 'web2')).split("\n"))
-      .to eq(%w[web1 web2].map { |name| "#{name}: removed exports of 1 type, facts, status, reports, inventory" })
+      .to eq(%w[web1 web2].map { |name| "#{name}: deactivated, and removed exports of 1 type" })
   end
 
-  it 'removes the others if a node left nothing, and fails' do
-    expect { deactivate('web3', 'web2') }.to raise_error(Puppet::Error, /there is nothing of the node 'web3' to remove/)
-    expect(documents.grep(/web2/)).to eq(%w[nodes/web2])
+  it 'ends with the next run of a node, also one that changes nothing' do
+    deactivate('web1', 'web2')
+    run_node('web1', "notify { 'x': }")
+    estate.facts.save('web2', { 'os' => { 'name' => 'Debian' } })
+    expect(estate.inventory.current.keys).to match_array(%w[web1 web2])
+    run_node('web2', "@@notify { 'web2': }")
+    expect(titles(compile('web3', 'Notify <<| |>>'), 'Notify')).to eq(%w[web2])
   end
 
-  it 'removes the others if one cannot be removed, and fails' do
-    estate.store.delete('globals/estate/facts/web1')
-    estate.store.put('globals/estate/facts/web1/key', '{}')
+  it 'keeps the later time of two deactivations' do
+    later = '2100-01-01T00:00:00Z'
+    estate.deactivate('web1', later)
+    expect(deactivate('web1')).to eq('web1' => { 'deactivated' => later })
+  end
+
+  it 'deactivates the others if a node left nothing, and fails' do
+    expect { deactivate('web3', 'web2') }
+      .to raise_error(Puppet::Error, /there is nothing of the node 'web3' to deactivate/)
+    expect(documents.grep(/exported/)).to eq(%w[exported/notify/web1])
+  end
+
+  it 'deactivates the others if one cannot be deactivated, and fails' do
+    estate.store.delete('globals/estate/status/web1')
+    estate.store.put('globals/estate/status/web1/key', '{}')
     expect { deactivate('web1', 'web2') }.to raise_error(Puppet::Error, /could not deactivate 'web1'/)
-    expect(documents.grep(/web2/)).to eq(%w[nodes/web2])
+    expect(documents.grep(/exported/)).to eq(%w[exported/notify/web1])
   end
 
   # It waited for the server once for each node, and named it as often.
@@ -59,7 +75,7 @@ RSpec.describe 'puppet node deactivate' do
     expect { deactivate('web1', 'web2', 'web3') }
       .to raise_error(Puppet::Error, "simpkv estate: could not deactivate 'web2': away")
     expect(estate).to have_received(:deactivate).twice
-    expect(messages.map(&:message)).to include(/\Aweb1: removed /)
+    expect(messages.map(&:message)).to include(/\Aweb1: deactivated/)
   end
 
   it 'needs a name' do

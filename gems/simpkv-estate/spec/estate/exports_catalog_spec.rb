@@ -34,6 +34,14 @@ RSpec.describe 'Catalogs in the store of simpkv' do
       .to include('/secret', 'x').and(satisfy { |titles| (titles & %w[/exported /virtual]).empty? })
   end
 
+  it 'have the server that compiled them, and the ids of the run' do
+    configure('catalogs' => true)
+    save('web1', compile('web1', manifest), transaction_uuid: 'uuid-1', job_id: '7')
+    expect(estate.catalogs.get('web1'))
+      .to include('producer' => Puppet[:certname], 'producer_timestamp' => match(/\.\d{3}Z\z/),
+                  'transaction_uuid' => 'uuid-1', 'job_id' => '7')
+  end
+
   it 'fail with the name of the parameter that no document can hold, and nothing of its value' do
     configure('catalogs' => true)
     add_manifest('site::item', 'define site::item($value) { }')
@@ -44,6 +52,16 @@ RSpec.describe 'Catalogs in the store of simpkv' do
       expect(error.message).to match(/could not save the catalog of 'web1': the parameter 'value' of Site::Item\[x\] /)
       expect(error.full_message(highlight: false)).not_to include('pl4nted')
     }
+  end
+
+  # They were missing.
+  it 'have the edges to exported resources, and those of other virtual ones not' do
+    configure('catalogs' => true)
+    run_node('web1', manifest)
+    stored = estate.catalogs.get('web1')
+    expect(stored['exported_edges']).to eq([{ 'source' => 'Class[main]', 'target' => 'File[/exported]' }])
+    expect(stored['edges'].map { |edge| edge['target'] }).to include('File[/secret]', 'Notify[x]')
+      .and(satisfy { |targets| (targets & %w[File[/exported] File[/virtual]]).empty? })
   end
 
   context 'when simpkv is the main terminus' do

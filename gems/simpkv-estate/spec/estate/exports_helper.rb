@@ -63,9 +63,10 @@ module EstateSite
     Puppet[:code] = ''
   end
 
-  def save(certname, catalog)
+  # @param options [Hash{Symbol => String}] of the agent's request
+  def save(certname, catalog, **options)
     indirection = Puppet::Resource::Catalog.indirection
-    indirection.cache.save(indirection.request(:save, certname, catalog, node: certname, ip: '127.0.0.1'))
+    indirection.cache.save(indirection.request(:save, certname, catalog, node: certname, ip: '127.0.0.1', **options))
   end
 
   # @return [Array<Puppet::Resource>] those of a type that the node manages

@@ -34,6 +34,8 @@ RSpec.describe 'The terminus simpkv of facts' do
         expect(found.values).to eq(values)
         expect(found.name).to eq('web1')
         expect(Time.now - found.timestamp).to be_between(0, 600)
+        expect(estate.facts.find('web1'))
+          .to include('producer' => Puppet[:certname], 'producer_timestamp' => match(/\.\d{3}Z\z/))
       end
 
       it 'finds nothing of another node' do

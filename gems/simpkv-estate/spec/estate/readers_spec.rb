@@ -31,6 +31,7 @@ RSpec.describe 'The readers of a damaged estate' do
     markers: { demand_all: ->(markers, _) { markers.demand_all }, types: ->(markers, _) { markers.types },
                recorded: ->(markers, _) { markers.recorded }, unmade: ->(markers, _) { markers.unmade } },
     nodes: listing.slice(:get, :names, :all).merge(cached: ->(nodes, _) { nodes.cached('web1') }),
+    purged: { time: ->(purged, _) { purged.time('gone1') } },
     reports: { all: ->(reports, errors) { reports.all('web1', &collect[errors]) },
                latest: ->(reports, errors) { reports.latest('web1', &collect[errors]) },
                folders: ->(reports, _) { reports.folders.sort } },
@@ -42,17 +43,22 @@ RSpec.describe 'The readers of a damaged estate' do
   documents = %i[path put put_if_absent put_many update delete delete_expected deletetree read readable many read_many
                  digests folders]
   inherited = { catalogs: %i[names all], counters: listing.keys, inspections: %i[demand_many names], inventory: [],
-                markers: listing.keys, nodes: %i[demand_many], reports: %i[get demand_many names], statuses: [],
-                exports: [], facts: [], snapshots: [] }
+                markers: listing.keys, nodes: %i[demand_many], purged: listing.keys,
+                reports: %i[get demand_many names], statuses: [], exports: [], facts: [], snapshots: [] }
   own = { counters: %i[count_drop dropped? save_due], exports: %i[save save_in_order saving? demand delete many types],
-          facts: %i[demand saving? save intact? delete many], snapshots: %i[digests],
+          facts: %i[demand saving? save intact? delete many readable], snapshots: %i[digests latest_digest],
           inspections: %i[get_with_record replace_last],
-          inventory: %i[intact keep demand_all demand_named give_up stale? replace_stored take],
+          inventory: %i[intact keep demand_all demand_named give_up stale? replace_stored take active
+                        needed?],
           markers: %i[demand record add_types make],
           nodes: %i[cache declare check_declared discover? blank check_effective parse delete_cached],
-          reports: %i[save_once of_runs each_old expire limit save], statuses: %i[expired_of before enter expired] }
-  of_estate = %i[absent? agreement backends bound_as case_sensitive? compare deactivate doubts encrypted?
-                 expire identity inspect make options pin pinned? replica? secret_names shared store unpin]
+          purged: %i[enter forget],
+          # estate_report_details_spec.rb damages details.
+          reports: %i[save_once of_runs each_old expire limit save details with_details whole import missing],
+          statuses: %i[expired_of before enter expired enter_deactivation] }
+  of_estate = %i[absent? agreement backends bound_as case_sensitive? compare deactivate doubts encrypted
+                 encrypted? expire identity inspect make options pin pinned? removable remove replica? secret_names
+                 shared spool store unpin]
   of_rules = %i[create delete delete_all inspect patch update]
 
   given = { 'description' => 'new', 'actions' => [{ 'op' => 'log', 'args' => ['x'] }] }

@@ -6,14 +6,14 @@ require_relative '../support/estate_load'
 require_relative '../../../../spec/support/puppet_server'
 require_relative '../../../../spec/support/tally'
 
-# In windows of a quarter of LOAD_SECONDS, 3 unless told, and of two runs of each node at least. The server interprets
+# In windows of a quarter of LOAD_SECONDS, 2 unless told, and of two runs of each node at least. The server interprets
 # its code and keeps no metrics, so that neither compiled code nor metrics of the resources grow.
 RSpec.describe 'Eight nodes at a time of a puppetserver with an estate in slapd', :long, :once do
   include_context 'with slapd', tls: true, limits: true
 
   attr_reader :server
 
-  duration = Float(ENV.fetch('LOAD_SECONDS', '3'))
+  duration = Float(ENV.fetch('LOAD_SECONDS', '2'))
 
   # The server has the code of this checkout: the specs of puppetserver install the gem.
   before(:context) do

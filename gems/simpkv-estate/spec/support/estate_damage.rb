@@ -14,8 +14,8 @@ module EstateDamage
 
   # A document of each subject, by its path below the estate's folder.
   DOCUMENTS = ['catalogs/web1', 'counters/compiler1', 'exported/user/web1', 'facts/web1', 'inspections/web1',
-               'inventory/web1', 'node_cache/web1', 'nodes/web1', 'reports/web1/1', "rules/#{RULE}",
-               'status/web1'].freeze
+               'inventory/web1', 'node_cache/web1', 'nodes/web1', 'purged/gone1', 'reports/web1/1',
+               "rules/#{RULE}", 'status/web1'].freeze
 
   # Those that another document names.
   NAMED = ['exported/user/web1', 'facts/web1'].freeze
@@ -54,6 +54,7 @@ module EstateDamage
       filled.make
       %w[web1 web2].each { |name| fill_node(filled, name) }
       filled.nodes.declare('declared', 'classes' => ['ntp'])
+      filled.purged.enter('gone1', Time.now.utc.iso8601)
       store = Simpkv::Inspection::Rules.of(filled)
       [RULE, OTHER_RULE].each { |uuid| store.create('uuid' => uuid, 'actions' => [{ 'op' => 'log', 'args' => ['x'] }]) }
       filled.counters.put('compiler1', 'time' => Time.now.utc.iso8601, 'version' => Simpkv::VERSION, 'pools' => [])
@@ -83,14 +84,15 @@ module EstateDamage
       estate.inspections.replace_last(name, { 'rules' => [], 'record' => {} }, nil)
       estate.nodes.declare(name, 'classes' => ['ntp'])
       estate.nodes.cache(name, 'classes' => ['cached'])
-      2.times { estate.reports.save(name, report(name)) }
+      estate.reports.save(name, Simpkv::Estate::ReportSummary.of(report(name), {}, []))
+      event = { 'resource' => 'File[/a]', 'property' => 'mode', 'status' => 'success', 'values' => { 'old' => '0600' } }
+      estate.reports.save(name, Simpkv::Estate::WholeReport.new(report(name), {}, [event], []))
     end
 
     def report(name)
-      members = { 'host' => name, 'time' => Time.now.utc.iso8601, 'status' => 'changed', 'environment' => 'production',
-                  'puppet_version' => '8.0.0', 'report_format' => 12, 'configuration_version' => 1, 'noop' => false,
-                  'transaction_uuid' => name }
-      Simpkv::Estate::ReportSummary.of(members, {}, [])
+      { 'host' => name, 'time' => Time.now.utc.iso8601, 'status' => 'changed', 'environment' => 'production',
+        'puppet_version' => '8.0.0', 'report_format' => 12, 'configuration_version' => 1, 'noop' => false,
+        'transaction_uuid' => name }
     end
 
     def folders

@@ -78,8 +78,8 @@ class EstateNodes
 
   # @return [String] the output of Debian's `puppet`, with the gem
   def puppet(*arguments, variables: {})
-    environment = PuppetServer::CLEAN.merge('GEM_HOME' => Packages.installed_in_mri, **variables)
-    output, status = Open3.capture2e(environment, '/usr/bin/puppet', *arguments, '--color=false')
+    environment = { 'GEM_HOME' => Packages.linked_for_mri, **variables }
+    output, status = PuppetCommand::Debian.run(*arguments, '--color=false', variables: environment)
     raise "puppet #{arguments.first}: #{output.lines.last(20).join}" unless [0, 2].include?(status.exitstatus)
 
     output

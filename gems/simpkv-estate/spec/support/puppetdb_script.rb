@@ -31,14 +31,19 @@ class PuppetDBScript
   # @param certname [String]
   # @param facts [Hash, String, nil] a String is malformed data
   # @param resources [Array<Hash>] members of exported resources
+  # @param reports [Array<Hash>] the newest first
+  # @param packages [Array<Hash>]
   # @param more [Hash] further members of the node
-  def node(certname, facts: nil, resources: [], more: {})
+  def node(certname, facts: nil, resources: [], reports: [], packages: [], more: {})
     resources = resources.map do |each|
       { 'certname' => certname, 'environment' => 'production', 'exported' => true, 'file' => '/site.pp', 'line' => 1,
         'tags' => [], 'parameters' => {} }.merge(each)
     end
+    more = { 'latest_report_hash' => 'x' }.merge(more) if reports.any?
+    reports = reports.map { |each| { 'certname' => certname }.merge(each) }
+    packages = packages.map { |each| { 'certname' => certname }.merge(each) }
     @nodes[certname] = { 'nodes' => [row(certname).merge(more)], 'factsets' => [factset(certname, facts)].compact,
-                         'resources' => resources }
+                         'resources' => resources, 'reports' => reports, 'package-inventory' => packages }
   end
 
   # @param number [Integer] of the request, from 1 on; the request for the version included
@@ -71,7 +76,7 @@ class PuppetDBScript
 
     data = Array(facts).map { |name, value| value ? { 'name' => name, 'value' => value } : name }
     { 'certname' => certname, 'environment' => 'production', 'timestamp' => SEEN, 'producer_timestamp' => SEEN,
-      'facts' => { 'data' => data, 'href' => "/pdb/query/v4/factsets/#{certname}/facts" } }
+      'producer' => 'puppet1', 'facts' => { 'data' => data, 'href' => "/pdb/query/v4/factsets/#{certname}/facts" } }
   end
 
   def serve(client)

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv'
-require 'simpkv/bounded_http'
+require 'simpkv/estate/bounded_http'
 require 'simpkv/cli'
 require 'simpkv/cli/puppetdb/puppetdb'
 require 'simpkv/termini/remote_query'

@@ -340,7 +340,7 @@ RSpec.describe 'Exported resources of nodes' do
     def remove(folder, *disturbances)
       all = disturbances.reduce { |one, more| one.merge(more) { |_, *both| -> { both.each(&:call) } } }
       estate = opened(folder: folder, disturbances: all)
-      estate.deactivate('web1')
+      estate.remove('web1')
       all.keys.all? { |call| call.abs <= estate.store.calls }
     rescue Simpkv::UnavailableError
       true
@@ -351,7 +351,7 @@ RSpec.describe 'Exported resources of nodes' do
     # @return [Boolean] whether the save died
     def dies_beside_removal(folder, run, call, death)
       remove = lambda do
-        opened(folder: folder).deactivate('web1')
+        opened(folder: folder).remove('web1')
       rescue Simpkv::ConflictError
         nil # The run is saving.
       end
@@ -394,9 +394,9 @@ RSpec.describe 'Exported resources of nodes' do
           exports.save('web1', old, 'production')
           estate.inventory.update('web1') { |record| record.merge(member => { 'token' => time.utc.iso8601 }) }
           if succeeds
-            expect(estate.deactivate('web1')).to include('inventory' => true)
+            expect(estate.remove('web1')).to include('inventory' => true)
           else
-            expect { estate.deactivate('web1') }
+            expect { estate.remove('web1') }
               .to raise_error(Simpkv::ConflictError, "'web1' could not be removed: a run of it is saving, or has " \
                                                      'died while it saved: try again in 5 minutes')
           end

@@ -3,9 +3,11 @@
 require 'spec_helper'
 require 'simpkv/estate'
 require_relative '../support/estate_files'
+require_relative '../../../../spec/support/key_file'
 
 RSpec.describe Simpkv::Estate::Reports do
   include_context 'with an estate in files'
+  include KeyFile
 
   def report(number, **more)
     { 'time' => "2026-11-23T01:00:0#{number}Z", 'environment' => 'production', 'status' => 'unchanged',
@@ -44,6 +46,69 @@ RSpec.describe Simpkv::Estate::Reports do
     expect([numbers, estate.statuses.get('web1')['runs']]).to eq([[], 1])
     2.times { estate.reports.save_once('web1', report(1)) }
     expect([numbers, estate.statuses.get('web1')['runs']]).to eq([[1], 2])
+  end
+
+  # @return [Hash] a report that its server sent so many minutes ago
+  def sent(minutes, number, **more)
+    report(number, producer_timestamp: (Time.now.utc - (minutes * 60)).iso8601(3), **more)
+  end
+
+  # The last report to arrive decided the status of the node, and was the newest one.
+  describe 'that arrives late' do
+    let(:options) { { 'reports' => 3 } }
+    let(:status) { estate.statuses.get('web1') }
+
+    before { [[90, 1], [60, 2], [30, 3]].each { |minutes, number| estate.reports.save('web1', sent(minutes, number)) } }
+
+    it 'is stored in its order, and changes no status' do
+      before = estate.statuses.get('web1')
+      estate.reports.save('web1', sent(45, 4, status: 'failed'))
+      estate.reports.save('web1', sent(50, 5, status: 'failed'))
+      expect(numbers).to eq([3, 4, 5])
+      expect(estate.reports.latest('web1')).to include('number' => 3, 'run' => 3)
+      expect(status).to eq(before.merge('runs' => 5, 'run' => 3, 'received' => status['received']))
+      expect(status['received']).to be > status['last_seen']
+    end
+
+    it 'replaces no newer one, sent once or again' do
+      before = estate.statuses.get('web1')
+      2.times { estate.reports.save_once('web1', sent(100, 4)) }
+      expect([numbers, status]).to eq([[3, 2, 1], before])
+    end
+
+    it 'replaces one that must not be plain, and is' do
+      FileUtils.rm_rf(File.join(root, 'globals/estate'))
+      site['backends']['default'].update('encryption_keys' => write_keys('a'), 'encrypted_only' => true)
+      encrypting = Simpkv::Estate.new(site.merge('estate' => options)).tap(&:make)
+      [[90, 1], [30, 2], [20, 3]].each { |minutes, number| encrypting.reports.save('web1', sent(minutes, number)) }
+      File.write(File.join(root, 'globals/estate/reports/web1/1'), Simpkv::Codec.encode({}))
+      encrypting.reports.save('web1', sent(45, 4))
+      expect(encrypting.reports.all('web1').map { |stored| stored['number'] }).to eq([3, 2, 4])
+    end
+
+    it 'does not keep the next run from being the last one' do
+      estate.reports.save('web1', sent(45, 4, status: 'failed'))
+      estate.reports.save('web1', sent(20, 5))
+      expect(numbers).to eq([5, 3, 4])
+      expect(status).to include('status' => 'unchanged', 'changes' => 5, 'runs' => 5)
+      expect(status).not_to include('run')
+    end
+
+    it 'says when the node was seen, and not when it came, if it is the first one' do
+      estate.reports.save('web2', sent(180, 1))
+      stored = estate.reports.latest('web2')
+      expect(estate.statuses.get('web2')['last_seen']).to eq("#{stored['producer_timestamp'][0, 19]}Z")
+      expect(Time.now - Time.iso8601(stored['received'])).to be_between(0, 600)
+    end
+
+    it 'comes after one of the same moment' do
+      time = '2026-11-23T01:00:00.5Z'
+      %w[2026-11-23T01:00:00.500Z 2026-11-23T01:00:00Z].each_with_index do |other, number|
+        estate.reports.save('web2', report(number, producer_timestamp: time))
+        estate.reports.save('web2', report(number + 5, producer_timestamp: other))
+      end
+      expect(estate.reports.all('web2').map { |stored| stored['number'] }).to eq([1, 5, 0])
+    end
   end
 
   it 'stores a report again whose status was lost' do

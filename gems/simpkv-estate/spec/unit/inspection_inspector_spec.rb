@@ -366,7 +366,7 @@ RSpec.describe Simpkv::Inspection::Inspector do
 
   it 'is removed with all that the node left' do
     perform
-    expect(estate.deactivate('web7')).to include('inspections' => true)
+    expect(estate.remove('web7')).to include('inspections' => true)
     expect(estate.inspections.get('web7')).to be_nil
     expect(estate.nodes.get('web7')).to include('auto_discovered' => true)
   end

@@ -69,7 +69,7 @@ RSpec.describe Simpkv::Termini::RemoteQuery do
     stub_const("#{described_class}::MORE", 0.1)
     silent = TCPServer.new('127.0.0.1', 0)
     expect { described_class.new("tcp://127.0.0.1:#{silent.addr[1]}", {}, 0.1).rows('nodes { }') }
-      .to raise_error(Simpkv::UnavailableError, /does not answer.*no whole answer within 0\.3 s/)
+      .to raise_error(Simpkv::UnavailableError, /does not answer.*no whole answer within 0\.4 s/)
     expect(ask('tcp', 200, '[]', seconds: 60) { sleep 0.5 }.first).to eq([])
   ensure
     silent&.close

@@ -35,12 +35,15 @@ module Simpkv
         @log = log
         @local_write = local_write
         @read_again = read_again
-        @rights = Rights.new(@options['rights'], local_write: local_write)
+        @rights = rights_of(@options)
         @listeners = (binds || @options['bind']).map { |url| Listener.new(url, @options) }
         @certificates = Certificates.new(@options)
         @site = Site.new(options, vardir, @log)
         @site.backend
         @owner = Caller.new(:user, Audit.user, Process.euid)
+        @sign_in = SignIn.of(@options['sign_in'], @site, @log)
+        @tokens = Tokens.of(@options['tokens'], @site, @owner)
+        @guard = TokenGuard.new
         make_parts
       end
 
@@ -60,7 +63,7 @@ module Simpkv
           Door.install(launcher.binder, @connections, method(:large?)) if state == :booting
         end
         Inspection.engine = @work.engine
-        restart = Restart.new(launcher, @connections, signals, @log)
+        restart = Restart.new(launcher, @connections, @watches, signals, @log)
         launcher.events.after_booted { booted(launcher, signals, restart) }
         restart.prepare { stop_parts }
         launcher.run
@@ -93,16 +96,23 @@ module Simpkv
       def application
         api = Api.application(site: @site, rights: -> { @rights }, metrics: @metrics, queries: @queries, work: @work,
                               readiness: Readiness.new(@site, @owner, @queries, @log), status: @status,
-                              commands: Commands::Intake.new(@options['command_bytes']))
+                              commands: Commands::Intake.new(@options['command_bytes']),
+                              command_bytes: @options['command_bytes'], log: @log, watches: @watches,
+                              admit: ->(env) { @gate.admit(env) })
         limit = ->(app) { BodyLimit.new(app, @options['command_bytes']) }
-        @gate = Gate.new(limit.call(api), -> { @rights }, @certificates)
+        @gate = Gate.new(limit.call(api), -> { @rights }, @certificates, sign_in: @sign_in, tokens: @tokens,
+                                                                         guard: @guard, log: @log)
         @entrance = Entrance.new(@gate, &limit)
         Observation.new(@entrance, @metrics, @log)
       end
 
+      # The service reads from no other connection meanwhile. So a client is known by its connection alone: to ask a
+      # store or a directory about a token or a session takes time.
+      #
       # @param env [Hash{String => Object}] of a request whose body has not arrived
       # @return [Boolean] whether it is a command of a client who may send it
       def large?(env)
+        env = env.reject { |name, _| Credentials::HEADERS.include?(name) }
         connection = env.fetch(Connection::KEY)
         env['puma.peercert'] = connection.peercert if connection.kind == :ssl
         @gate.admit(env)
@@ -114,15 +124,20 @@ module Simpkv
       def make_parts
         @connections = Connections.new(@options['max_connections'], @log)
         @replicas = ReplicaWatch.new(@site, @options['compare_replicas_seconds'], @log)
+        # The others are for requests that end.
+        @watches = Watches.new(@site, @owner, @options['max_connections'] * 3 / 4, @log)
+        @delivery = SpoolDelivery.new(@site, @owner, @log)
         @queries = queries
         @work = Work.new(@queries ? @queries.workers : Queries.workers(@options))
         @status = SiteStatus.new(@site, @owner, certificates: @certificates, replicas: @replicas, queries: @queries,
                                                 doctor: DoctorProcess.new(@commands[:doctor]), log: @log)
-        pages = [@log, CertificateMetrics.new(@certificates), @replicas, @status, @queries]
+        pages = [@log, CertificateMetrics.new(@certificates), AccessMetrics.new(@sign_in, @guard, @watches), @replicas,
+                 @status, @queries]
         @metrics = Metrics.new(@connections, *pages.compact)
       end
 
       def stop_parts
+        @watches.stop
         @status.stop
         @queries&.stop
         @work.stop
@@ -140,22 +155,26 @@ module Simpkv
       def low_level(error, head, status)
         id = SecureRandom.uuid
         ErrorLog.note(error, id, head.peer_name)
-        problem = UnreadRequest.problem(error, status)
-        status, headers, body = page(head, id, problem) || problem.response(id)
+        problem = UnreadRequest.problem(error, status, head)
+        env = UnreadRequest.env(head, id)
+        status, headers, body = page(head, env, problem) ||
+                                problem.response(id, env['PATH_INFO'], Api::Version.error_type(head))
         [status, { **Observation.headers(id), **headers }, body]
       end
 
       # @return [Array, nil] the response for a browser
-      def page(head, id, problem)
-        @entrance.refuse(UnreadRequest.env(head, id), problem)
+      def page(head, env, problem)
+        @entrance.refuse(env, problem)
       rescue StandardError => e
-        @log.call("internal error: #{e.class} at #{e.backtrace&.first}", id: id, from: head.peer_name)
+        @log.call("internal error: #{e.class} at #{e.backtrace&.first}", id: env[Observation::ID], from: head.peer_name)
         nil
       end
 
       def booted(launcher, signals, restart)
         Process.setproctitle('simpkv serve')
         @replicas.start
+        @status.start
+        @delivery.start
         @queries&.start
         signals.obey('HUP' => method(:reload), 'USR2' => -> { start_anew(restart) })
         $stdout.sync = true
@@ -174,15 +193,22 @@ module Simpkv
 
       # Starts the service anew. If the configuration is wrong, it goes on with the one that it has.
       def start_anew(restart)
-        restart.perform { Service.new(@read_again.call, **@settings) }
+        restart.perform do
+          Service.new(@read_again.call, **@settings)
+          @sign_in&.farewell
+        end
       rescue Error, ConfigError, SystemCallError => e
         @log.call("the service does not start anew: #{e.message}")
+      end
+
+      def rights_of(options)
+        Rights.new(options['rights'], local_write: @local_write, local_details: options['local_report_details'])
       end
 
       # Reads rights, certificates of CAs and revocation lists again. If something is wrong, all stays as it was.
       def reload
         options = Config::Sections.convert(@read_again.call, 'server')
-        rights = Rights.new(options['rights'], local_write: @local_write)
+        rights = rights_of(options)
         @certificates.reload(options)
         @rights = rights
         @log.call('the rights and the certificates were read again')
@@ -193,6 +219,7 @@ module Simpkv
   end
 end
 
+require 'simpkv/server/arenas'
 require 'simpkv/server/connections'
 require 'simpkv/server/door'
 require 'simpkv/server/error_log'
@@ -209,11 +236,14 @@ require 'simpkv/server/body_limit'
 require 'simpkv/server/site'
 require 'simpkv/server/readiness'
 require 'simpkv/server/replica_watch'
+require 'simpkv/server/access_metrics'
 require 'simpkv/server/certificate_metrics'
 require 'simpkv/server/metrics'
 require 'simpkv/server/open_api'
 require 'simpkv/server/queries'
 require 'simpkv/server/work'
 require 'simpkv/server/site_status'
+require 'simpkv/server/spool_delivery'
+require 'simpkv/server/watches'
 require 'simpkv/server/api'
 require 'simpkv/server/entrance'

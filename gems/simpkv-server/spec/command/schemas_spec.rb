@@ -18,7 +18,10 @@ RSpec.describe 'docs/schemas' do
     'access plan' => 'access/access_helper.rb', 'access status' => 'access/reconciliation_spec.rb',
     'conflicts list' => 'command/conflicts_spec.rb', 'conflicts resolve' => 'command/conflicts_spec.rb',
     'import-puppetdb' => 'command/import_puppetdb_spec.rb', 'query' => 'query/command_spec.rb',
-    'watch' => 'command/watch_spec.rb'
+    'spool flush' => 'command/spool_spec.rb', 'spool list' => 'command/spool_spec.rb',
+    'spool rm' => 'command/spool_spec.rb', 'spool show' => 'command/spool_spec.rb',
+    'token create' => 'server/token_spec.rb', 'token list' => 'server/token_spec.rb',
+    'token revoke' => 'server/token_spec.rb', 'watch' => 'command/watch_spec.rb'
   }
 
   it 'has a file for each command with -o json, and no other files' do

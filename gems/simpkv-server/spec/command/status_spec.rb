@@ -32,9 +32,10 @@ RSpec.describe 'simpkv status' do
 
   it 'warns until simpkv init has completed an estate of an earlier version' do
     estate.store.put('globals/estate/inventory/.estate', '{"value":{"folders":["reports"]}}')
-    expect(status).to have_attributes(code: 1, out: /^warning   .* catalogs, counters, inspections and node_cache: run/)
+    expect(status)
+      .to have_attributes(code: 1, out: /^warning   .* catalogs, counters, inspections, node_cache and purged: run/)
     expect(JSON.parse(status('-o', 'json').out)['nodes'])
-      .to include('without_markers' => %w[catalogs counters inspections node_cache])
+      .to include('without_markers' => %w[catalogs counters inspections node_cache purged])
     simpkv!('init', '--only', 'estate')
     expect(status).to have_attributes(code: 0, out: /\Aok/)
   end

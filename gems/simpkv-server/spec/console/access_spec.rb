@@ -26,7 +26,8 @@ require_relative '../support/console_pages'
         .to match(%r{r0 environments/e0: list, read, write globals/shared: read present r1 })
       expect(text(page('/access/bindings')))
         .to match(/b0 u0 r0 missing role r0 lacks the member uid=u0,\S+ b1 u1 r1 present/)
-      expect(text(page('/access?limit=1&offset=1'))).to match(/ u1 file:\S+ present 2 to 2 of 2 Previous\z/)
+      expect(text(page('/access?limit=1&offset=1')))
+        .to match(/ u1 file:\S+ present 2 to 2 of 2 Previous These rows: CSV JSON\z/)
       expect(page('/access').body).to include('aria-current="page">Users')
     end
 

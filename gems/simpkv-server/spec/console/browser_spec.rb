@@ -41,6 +41,11 @@ RSpec.describe 'The console in a browser', needs: :cext do
       expect(walk { |page| page.faults + page.violations }.join("\n")).to eq('')
     end
 
+    it 'has no finding of axe on a desk and on a phone, in light and dark colors', :long do
+      sorted = %w[/keys/shop/?sort=stored&order=desc /nodes/web01.brn.example.org/reports?sort=when&order=asc]
+      expect(walk(SampleConsole.paths + sorted, &:violations_everywhere).join("\n")).to eq('')
+    end
+
     it 'shows each page without script' do
       browser.script = false
       expect(walk(&:faults).join("\n")).to eq('')
@@ -93,6 +98,27 @@ RSpec.describe 'The console in a browser', needs: :cext do
       expect(browser.messages.grep_v(/status of (400|409|412) /)).to eq([])
     end
 
+    # The message had one word in a line, beside the whole path.
+    it 'leaves room to the message of an event beside the path of its manifest' do
+      browser.visit('/nodes/app04.zrh.example.org/reports/latest')
+      columns = '[...document.querySelectorAll("#main td.place, #main td:has(> a[href*=event])")]'
+      message, path = browser.page.evaluate("#{columns}.map(cell => cell.offsetWidth)")
+      expect(message).to be > path / 2
+    end
+
+    it 'finds names after /, and has exact times in the title and in a copy' do
+      browser.visit('/nodes').press('/')
+      expect(browser.count('#everything:focus')).to eq(1)
+      browser.follow { browser.press('db01', :enter) }
+      expect(browser.page.current_url).to end_with('/search?q=db01')
+      browser.click('main a[href^="/nodes/db01"]')
+      time, title = browser.page.evaluate('(time => [time.dateTime, time.title])(document.querySelector("main time"))')
+      expect([time, title]).to match([/\A\d{4}-\d\d-\d\dT[\d:]+Z\z/, /\A\w+, \w+ \d+, \d{4}/])
+      expect(copied).to include(time)
+      eventually(errors: RuntimeError) { !browser.text.include?(time) }
+      expect(browser.count('h1 .copy')).to eq(1)
+    end
+
     it 'leads to the content, through the menu and to the result of a form with Tab and Enter' do
       browser.visit('/')
       expect(browser.tab_to('a.skip')).to eq([])
@@ -102,11 +128,21 @@ RSpec.describe 'The console in a browser', needs: :cext do
       expect(browser.tab_to('nav a[href="/nodes"]')).to eq([])
       browser.follow { browser.press(:enter) }
       expect(browser.page.current_url).to end_with('/nodes')
-      expect(browser.tab_to('input[name="q"]')).to eq([])
+      expect(browser.tab_to('#q')).to eq([])
       browser.follow { browser.press('^web0', :enter) }
       expect(browser.page.current_url).to include('/nodes?q=%5Eweb0')
       expect(browser.count('tbody tr')).to be_between(1, 9)
     end
+  end
+
+  # @return [String] what a copy of the whole page has
+  def copied
+    browser.page.execute(<<~JS)
+      document.addEventListener('copy', () => { window.copied = getSelection().toString(); });
+      getSelection().selectAllChildren(document.querySelector('main'));
+      document.dispatchEvent(new ClipboardEvent('copy'));
+    JS
+    browser.page.evaluate('window.copied')
   end
 
   # Its service has two addresses of the directory, a declared user that a role lacks, and three compilers.
@@ -128,7 +164,8 @@ RSpec.describe 'The console in a browser', needs: :cext do
          /keys/shop/db_password /resources/File]
     end
 
-    it 'shows each page without script' do
+    # Those over files are shown so above.
+    it 'shows each page without script', :long do
       browser.script = false
       expect(walk(&:faults).join("\n")).to eq('')
     end
@@ -147,6 +184,11 @@ RSpec.describe 'The console in a browser', needs: :cext do
       expect(texts.values_at('/access', '/access/roles', '/access/bindings', '/access/plan'))
         .to match([/compiler-production\tfile:.*present/, /shop-reader/, /lacks the member/,
                    /\+ member of role production/])
+    end
+
+    it 'has no finding of axe on a desk and on a phone, in light and dark colors', :long do
+      @console.wait_for_status
+      expect(walk(&:violations_everywhere).join("\n")).to eq('')
     end
 
     it 'shows outcomes, previews and conflicts of forms without script', :long do

@@ -48,6 +48,25 @@ RSpec.describe 'Simpkv::Server::Console::Chart' do
     expect(texts(html)).to eq(['Debian: 4', 'RedHat: 1', 'true: 0'])
   end
 
+  # The links in an image are no parts that a person can reach.
+  it 'has links to the pages of its bars, with names, and is a group then' do
+    html = chart.bars('Values', [['Debian', 4, '/facts/os?value=%22Debian%22&a=1'], ['RedHat', 1, nil]])
+    expect(html).to match(/\A<svg [^>]*role="group"/)
+      .and include('<a href="/facts/os?value=%22Debian%22&amp;a=1" aria-label="Debian: 4">')
+    linked = chart::Column.new('24', 'day 24', { 'failed' => 1 }, '/day')
+    html = chart.stacked('Runs', [linked, column('25', 'failed' => 1)], series)
+    # A finger finds the whole place of a low column.
+    expect(html.scan(/<a href="([^"]*)"[^>]*><rect class="place" [^>]*height="178"/).flatten).to eq(%w[/day])
+    expect(html.scan('class="place"').length).to eq(1)
+  end
+
+  it 'draws values over time with gaps, and marks where there was no answer' do
+    html = chart.over_time('Latency', [1, nil, 2, 0], [false, true, nil, false])
+    expect(html).to include('viewBox="0 0 4 60"', 'd="M0 60V30.0h1V60zM2 60V0.0h1V60zM3 60V60.0h1V60z"',
+                            'class="failed" d="M1 60V0h1V60z"')
+    expect(chart.over_time('None', [])).to include('d=""')
+  end
+
   it 'shows markup as text, and cuts a long one' do
     hostile = '"><img src=x onerror=alert(1)><script>alert(1)</script>'
     html = chart.bars(hostile, [[hostile, 1], ['x' * 10_000, 1]]) +

@@ -36,13 +36,20 @@ RSpec.describe 'The pages about facts' do
     it 'show the values of a fact, the most frequent first, in a chart and a table' do
       response = page('/facts/kernel')
       expect(cells(response)).to eq([%w[Value Nodes], %w[Linux 2], %w[windows 1]])
-      expect(response.body).to include('<svg class="chart" role="img"', '<title>Nodes by the value of kernel</title>')
+      expect(response.body).to include('<svg class="chart" role="group"', '<title>Nodes by the value of kernel</title>')
       expect(cells(page('/facts/cores'))).to eq([%w[Value Nodes], ['"4"', '1'], %w[4 1]])
       expect(cells(page('/facts/disks'))).to include(['[1,2]', '1'])
       expect(text(page('/facts/nosuch'))).to include('No active node has this fact.')
     end
 
     it 'show the values at a path, and the paths below it' do
+      dotted = page('/facts/os.release.major')
+      expect([dotted.status, cells(dotted)]).to eq([200, cells(page('/facts/os/release/major'))])
+      expect(page('/facts/os.nosuch').status).to eq(404)
+      # A bar leads to the nodes.
+      family = page('/facts/os/family')
+      bar = family.body[/<a href="([^"]*)" aria-label="Debian: 2">/, 1]
+      expect(cells(page(CGI.unescapeHTML(bar))).length).to eq(3)
       expect(cells(page('/facts/os/family'))).to eq([%w[Value Nodes], %w[Debian 2], %w[windows 1]])
       expect(cells(page('/facts/os/release/major'))).to contain_exactly(
         %w[Value Nodes], ['"12"', '1'], %w[12 1], ['no value', '1']

@@ -153,7 +153,7 @@ RSpec.describe 'The pages of keys' do
       client.put('/v1/keys/app1/a', 'value' => 1)
       %w[a key / folder].each_slice(2) do |path, kind|
         shown = text(page("/keys/app1/#{path.delete('/')}"))
-        expect(shown).to include("Delete this #{kind} (the next page asks you to confirm)")
+        expect(shown).to include("Delete this #{kind} (asks for confirmation)")
       end
       question = '/keys/app1/a?do=delete'
       expect(text(page(question))).to include('app1/a', 'environment production', 'backend default', 'Keep it')
@@ -202,6 +202,10 @@ RSpec.describe 'The pages of keys' do
       it 'leave a line in the audit log for each value that is shown, and none for a page without one' do
         client.put('/v1/keys/a', 'value' => 'pl4nted')
         expect(text(page('/keys/a'))).to include('The audit log records who looks at a value')
+        client.put('/v1/keys/who', 'value' => 1, 'expires_after' => '9d')
+        expect(text(page('/keys/who'))).to match(/Stored by .* 0 \d seconds? ago \S+ \(user \S+, node user:\S+\)/)
+        client.put('/v1/keys/sub/who', 'value' => 1, 'expires_after' => '9d')
+        expect(text(page('/keys/'))).to match(/Versions Stored by .* who key \S+ seconds? ago in . days \S+ \(user /)
         page('/keys/a?do=delete')
         page('/keys/a?do=edit')
         expect(lines.select { |line| line['node'] == 'local' }.map { |line| line['operation'] }.uniq)
@@ -217,6 +221,84 @@ RSpec.describe 'The pages of keys' do
     end
 
     # A click on the button of this form replaced the value by an empty text.
+    it 'compare an earlier value with the current one, and delete it alone' do
+      %W[a\nb\nold a\nb\nmiddle a\nx\nb\nnew].each do |value|
+        client.put('/v1/keys/k', 'value' => value, 'history' => 5)
+      end
+      compared = submit('/keys/k', '/keys/k?do=compare', 'version' => '-2')
+      expect(compared.body[%r{<pre class="diff" dir="auto">\n(.*)</pre>}m, 1])
+        .to eq("  a\n<ins>+ x</ins>\n  b\n<del>− old</del>\n<ins>+ new</ins>\n".b)
+      same = [1, '1', "1\n"].map do |value|
+        client.put('/v1/keys/same', 'value' => value, 'history' => 5)
+        text(submit('/keys/same', '/keys/same?do=compare', 'version' => '-1')) if value.is_a?(String)
+      end
+      # The page said that these values were the same, and showed the last ones without a difference.
+      expect(same.last(2)).to match([include('Version -1 is shown as json, and the current value as text'),
+                                     include('− (no newline at the end)')])
+      question = page('/keys/k?do=destroy&version=-1')
+      expect(text(question)).to include('Version -1 of the key k will be deleted').and match(/\A(?!.*middle)/)
+      client.put('/v1/keys/k', 'value' => 'newest', 'history' => 5)
+      hidden = question.body.scan(/<input type="hidden" name="(\w+)" value="([^"]*)">/).to_h
+      fields = hidden.transform_values { |value| CGI.unescapeHTML(value) }
+      refused = send_form('/keys/k?do=destroy', fields)
+      expect([refused.status, text(refused)]).to match([412, include('Nothing was deleted')])
+      location = address(send_page('/keys/k?do=destroy&version=-2', '/keys/k?do=destroy'))
+      expect(text(page(location))).to include('The earlier value is deleted.')
+      values = [0, -1, -2].map { |version| stored('k', "?version=#{version}")['value'] }
+      expect(values).to eq(%W[newest a\nx\nb\nnew a\nb\nold])
+      expect(page('/keys/k?do=destroy&version=0').status).to eq(404)
+      expect(client.delete('/v1/keys/k?version=0').status).to eq(400)
+      expect(client.delete('/v1/keys/k?version=-9').status).to eq(404)
+    end
+
+    it 'change the metadata alone, and keep value, versions and expiry' do
+      [1, { 'a' => 2 }].each do |value|
+        client.put('/v1/keys/k', 'value' => value, 'sensitive' => true, 'history' => 5, 'expires_after' => '9d',
+                                 'metadata' => { 'owner' => 'dba' })
+      end
+      before = stored('k')
+      form = page('/keys/k?do=metadata').body
+      expect(form).to include('&quot;owner&quot;: &quot;dba&quot;').and match(/\A(?!.*name="value")/m)
+      address(send_page('/keys/k?do=metadata', '/keys/k?do=metadata', 'metadata' => '{"team": ["a"]}'))
+      expect(stored('k')).to eq(before.merge('metadata' => { 'team' => ['a'] }))
+      expect(stored('k', '?version=-1')).to include('value' => 1, 'metadata' => { 'owner' => 'dba' })
+      wrong = send_page('/keys/k?do=metadata', '/keys/k?do=metadata', 'metadata' => '[1]')
+      expect([wrong.status, text(wrong)]).to match([400, include('must be an object in JSON')])
+      # It would be data of Puppet in a Sensitive.
+      typed = client.put('/v1/keys/k', 'metadata' => { 'x' => [{ '__ptype' => 'Sensitive' }] })
+      expect(typed).to have_attributes(status: 400, detail: include('__ptype'))
+      expect(client.put('/v1/keys/none', 'metadata' => {}).status).to eq(404)
+    end
+
+    it 'have age, expiry and versions of keys in the list' do
+      2.times { |number| client.put('/v1/keys/k', 'value' => number, 'history' => 5, 'expires_after' => '9d') }
+      client.put('/v1/keys/plain', 'value' => 1)
+      expect(text(page('/keys/')))
+        .to match(/Name Kind Stored Expires Versions k key \d seconds? ago in [89] days 2 plain key/)
+      client.delete('/v1/keys/k')
+      expect(text(page('/keys/'))).to match(/Name Kind plain key/)
+    end
+
+    it 'are sorted by each column, folders first and keys without a value last' do
+      { 'late' => ['9d', 1], 'soon' => ['2d', 3], 'some' => ['5d', 2] }.each do |name, (expiry, count)|
+        body = { 'history' => 5, 'expires_after' => expiry }
+        count.times { |number| client.put("/v1/keys/#{name}", body.merge('value' => number)) }
+      end
+      %w[plain sub/x].each { |name| client.put("/v1/keys/#{name}", 'value' => 1) }
+      names = lambda do |query|
+        page("/keys/?#{query}").body.scan(%r{<tr><th scope="row"><a href="/keys/([^"?]*)}).flatten
+      end
+      { '' => %w[sub/ late plain some soon], 'order=desc' => %w[sub/ soon some plain late],
+        'sort=expires' => %w[sub/ soon some late plain], 'sort=expires&order=desc' => %w[sub/ late some soon plain],
+        'sort=versions' => %w[sub/ some soon late plain], 'sort=versions&order=desc&limit=2' => %w[sub/ soon],
+        'sort=versions&order=desc&limit=2&offset=2' => %w[some late],
+        'sort=expires&filter=so' => %w[soon some] }.each do |query, order|
+        expect([query, names.call(query)]).to eq([query, order])
+      end
+      expect(links(page('/keys/?sort=expires'))).to include('/keys/?sort=expires&order=desc', '/keys/?sort=stored')
+      expect(page('/keys/?sort=size')).to have_attributes(status: 400, body: include('must be one of name, stored'))
+    end
+
     it 'store an empty text only if a person enters one' do
       client.put('/v1/keys/a', 'value' => 'pl4nted', 'metadata' => { 'owner' => 'dba' })
       %w[text base64].product(['', "\r\n"]).each do |format, value|
@@ -333,6 +415,11 @@ RSpec.describe 'The pages of keys' do
       expect(text(page("#{folder}?offset=50"))).to include('51 to 100 of 1000')
       expect(text(page("#{folder}?filter=k99"))).to include('11 keys with the text k99')
       expect(text(page("#{folder}?filter=none"))).to include('No name here has the text none')
+      expect(text(page("#{folder}?order=desc"))).to match(/k999 key .*k998 key/)
+      client.put("/v1/keys/#{'f' * 40}/a", 'value' => 1, 'expires_after' => '1d')
+      larger = page("#{folder}?sort=expires&order=desc")
+      expect(text(larger)).to match(/of more than 1000 names, nothing but the name sorts Name .* a key .*k0 key .*k1 k/)
+      expect(links(larger).grep(/sort=(?!expires)/)).to eq([])
     end
 
     it 'name a key that cannot be read beside the others' do

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/server'
 require_relative '../server/server_helper'
 require_relative '../../../../spec/support/certificates'
 require_relative '../support/console_pages'
@@ -113,6 +114,23 @@ RSpec.describe 'The pages of nodes' do
       expect(names('sort' => 'report')).to start_with('late1')
     end
 
+    it 'has the rows that it shows as CSV and JSON, with the filter and the order' do
+      file = links(page('/nodes?status=failed&sort=seen')).grep(/format=csv/).first
+      expect(file).to include('status=failed', 'sort=seen')
+      expect(page(file).body).to match(/\Aname,environment,status,.*\r\nweb1,production,failed,,.*\r\n\z/)
+      expect(page(file).headers).to include('content-type' => 'text/csv; charset=utf-8',
+                                            'content-disposition' => 'attachment; filename="nodes.csv"')
+      expect(JSON.parse(page(file.sub('csv', 'json')).body)).to match([include('name' => 'web1', 'status' => 'failed')])
+      expect(page('/nodes?format=xml').status).to eq(400)
+    end
+
+    # A row is a card on a phone, and each line of it begins with the heading.
+    it 'names the column in each cell' do
+      row = page('/nodes?q=web1').body[%r{<tr><th.*?</tr>}]
+      expect(row.scan(/<td data-l="([^"]*)"/).flatten.join(', '))
+        .to eq('Status, Environment, Last seen, Last report, Notes')
+    end
+
     it 'puts noop and corrective changes in words' do
       expect(text(page('/nodes'))).to match(/web2 noop staging .* ago would change something/)
         .and match(/web3 changed production .* ago corrective changes/)
@@ -203,7 +221,10 @@ RSpec.describe 'The pages of nodes' do
     it 'are listed, and each is shown with events and times' do
       last, first = hashes('web1')
       list = page('/nodes/web1/reports')
-      expect(links(list)).to include("/nodes/web1/reports/#{last}", "/nodes/web1/reports/#{first}")
+      rows = ->(shown) { shown.body.scan(%r{<th scope="row"><a href="/nodes/web1/reports/(\h+)"}).flatten }
+      # The heading said that the oldest report is the first one.
+      expect([rows.call(list), list.body[/aria-sort="(\w+)"><a[^>]*>When/, 1]]).to eq([[last, first], 'descending'])
+      expect(rows.call(page('/nodes/web1/reports?sort=when'))).to eq([first, last])
       expect(text(page('/nodes/web1/reports/latest'))).to eq(text(page("/nodes/web1/reports/#{last}")))
       shown = page("/nodes/web1/reports/#{last}")
       expect(text(shown)).to match(%r{File\[/etc/motd\] content changed corrective})
@@ -214,6 +235,21 @@ RSpec.describe 'The pages of nodes' do
       expect(text(page("/nodes/web1/reports/#{last}?event=1"))).to include('m' * 900)
       expect(page("/nodes/web1/reports/#{last}?event=2").status).to eq(404)
       expect(page('/nodes/web1/reports/nosuch')).to have_attributes(status: 404, body: include('only its last reports'))
+    end
+
+    it 'have a log, and values of events' do
+      event = event('failure', 'File[/a]', 'values' => { 'old' => '0600', 'new' => { 'a' => 1 } },
+                                           'containment_path' => ['Stage[main]', 'Nginx'])
+      logs = [{ 'level' => 'err', 'message' => 'no such <user>', 'source' => '/Stage[main]' }] * 101
+      members = { 'status' => 'failed', 'environment' => 'production', 'time' => '2026-11-24T01:00:00.123456Z' }
+      estate.reports.save('web1', Simpkv::Estate::WholeReport.new(members, {}, [event], logs))
+      shown = page('/nodes/web1/reports/latest')
+      expect(text(shown)).to match(%r{failed no such <user> /Stage\[main\]}).and include('The log has 1 more line')
+      expect(shown.body).not_to include('<user>')
+      expect(text(page('/nodes/web1/reports/latest?event=0')))
+        .to include('Old value 0600', 'New value {"a":1}', 'Contained in Stage[main] / Nginx')
+      Dir.glob(File.join(@root, 'globals/estate/reports/web1/details/*')).each { |file| File.delete(file) }
+      expect(text(page('/nodes/web1/reports/latest'))).to match(%r{reports/web1/details/\d' is missing|it is missing})
     end
 
     # All of them were missing.
@@ -251,6 +287,11 @@ RSpec.describe 'The pages of nodes' do
       expect(text(compared)).not_to match(/file 2 2/)
       expect(text(page("/nodes/web1/compare?from=#{first}&to=#{first}"))).to include('Both reports have the same')
       expect(page("/nodes/web1/compare?from=#{first}").status).to eq(404)
+      %w[asc desc].each do |order|
+        sorted = page("/nodes/web1/reports?sort=when&order=#{order}").body
+        chosen = sorted.scan(/name="(from|to)" value="(\h+)"[^>]* checked/)
+        expect([order, chosen.to_h]).to eq([order, { 'from' => first, 'to' => last }])
+      end
     end
   end
 
@@ -440,7 +481,7 @@ RSpec.describe 'The pages of nodes' do
     walked = walk(['/nodes', '/nodes/web1', "/nodes/web1/compare?from=#{hashes('web1').join('&to=')}",
                    '/nodes/web1/compare?with=web2'])
     walked['POST'] = submit('/nodes/web1/inspection', '/nodes/web1/inspection')
-    walked.each do |path, shown|
+    walked.reject { |path, _| path.include?('format=') }.each do |path, shown|
       expect([path, shown.body[/<script>|<img/]]).to eq([path, nil])
       expect([path, shown.status, shown.body.bytesize < 100_000]).to eq([path, 200, true])
     end
@@ -473,7 +514,7 @@ RSpec.describe 'The pages of nodes' do
     expect(links(shown)).not_to include('/nodes/new1/deactivate')
     refused = page('/nodes/new1/deactivate')
     expect(text(refused)).to include('nothing of it to remove', 'simpkv node undeclare new1')
-    expect(refused.body).not_to include('<form')
+    expect(refused.body).not_to include('method="post"')
     run('new1', reports: [])
     expect(text(page('/nodes/new1'))).to match(/last report unseen .* Environment production .* Deactivate/)
   end
@@ -559,6 +600,110 @@ RSpec.describe 'The pages of nodes' do
           expect([path, page(path).status]).to eq([path, 403])
         end
       end
+    end
+  end
+
+  describe 'the first page' do
+    # Five nodes fail at the same resource, two without a catalog, and one at a resource of its own.
+    before do
+      5.times { |number| run("web#{number}", reports: [good, failed("exit code 1 on web#{number}")]) }
+      run('db1', reports: [failed('no space', 'File[/srv]'), good, *Array.new(3) { failed('full', 'File[/srv]') }])
+      put_back = event('success', 'Service[ssh]', 'message' => 'put back', 'corrective_change' => true)
+      run('ok1', reports: [good.merge('corrective_change' => true, 'events' => [put_back, event('success')])])
+      %w[app1 app2].each { |name| estate.reports.save(name, without_catalog(name)) }
+    end
+
+    def without_catalog(name, message = "Could not retrieve catalog: on node #{name}")
+      error = { 'level' => 'err', 'message' => message, 'file' => '/x.pp', 'line' => 7 }
+      logs = [{ 'level' => 'notice', 'message' => 'begins' }, error]
+      Simpkv::Estate::WholeReport.new(report('failed').except('events'), {}, [], logs)
+    end
+
+    def good
+      report('changed', 'producer_timestamp' => later)
+    end
+
+    def failed(message, resource = 'Exec[apt-get update]')
+      failure = event('failure', resource, 'message' => message, 'file' => '/base.pp', 'line' => 21)
+      events = [event('success', 'File[/a]'), failure, event('skipped', 'File[/b]')]
+      report('failed', 'producer_timestamp' => later, 'events' => events)
+    end
+
+    # @return [String] a time after that of the last call
+    def later
+      @later = (@later || (now - 3600)) + 1
+      @later.iso8601
+    end
+
+    # @return [ServiceClient::Response] when the service knows that it has an index
+    def first_page
+      eventually(errors: RuntimeError) { [page('/')].find { |found| found.body.include?('class="failures"') } }
+    end
+
+    it 'says what has failed on which nodes, why, where and since when, and leads to the resource in the report' do
+      shown = first_page
+      expect(text(shown).scan(/failed on \d nodes?/))
+        .to eq(['failed on 8 nodes', 'failed on 5 nodes', 'failed on 2 nodes', 'failed on 1 node'])
+      expect(text(shown)).to match(/Exec\[apt-get update\] failed on 5 nodes exit code 1 on NODE .base.pp:21 web0 f/)
+        .and match(%r{File\[/srv\] failed on 1 node full /base.pp:21 db1 failed 3 times in a row, first .* ago})
+        .and match(/The run itself failed on 2 nodes Could not retrieve catalog: on node NODE .x.pp:7 app1/)
+        .and include('and 2 more')
+      expect(links(shown)).to include('/nodes?failed=Exec%5Bapt-get+update%5D&message=exit+code+1+on+NODE',
+                                      %r{\A/nodes/app1/reports/\h+#log\z})
+      report = links(shown).grep(/resource=File%5B%2Fsrv%5D#found\z/).first
+      expect(page(report.delete_suffix('#found')).body).to match(%r{<tr id="found"><th scope="row">File\[/srv\]})
+      expect(names('failed' => 'Exec[apt-get update]')).to eq(%w[web0 web1 web2 web3 web4])
+      expect(names('failed' => 'Exec[apt-get update]', 'message' => 'exit code 1 on NODE').length).to eq(5)
+      expect(names('failed' => 'Exec[apt-get update]', 'message' => 'exit code 1 on web3')).to eq(%w[web3])
+      expect(names('failed' => 'Exec[apt-get update]', 'message' => 'exit code')).to eq([])
+      expect(page('/nodes?failed=x').status).to eq(400)
+    end
+
+    # Those of all but twenty were one line without a reason. A line led to all nodes on which its resource had failed.
+    it 'tells the reasons of many runs in which no resource has failed, and lines with their own nodes' do
+      30.times { |number| estate.reports.save("old#{number}", without_catalog('old', 'Could not find class ::x')) }
+      run('web9', reports: [failed('timeout')])
+      shown = first_page
+      expect(text(shown)).to match(/The run itself failed on 30 nodes Could not find class ::x/)
+        .and match(/The run itself failed on 2 nodes Could not retrieve catalog: on node NODE/)
+      led = links(shown).grep(/failed=Exec/).map { |link| page(link).body.scan(%r{scope="row"><a href="/nodes/(\w+)}) }
+      expect(led.map(&:flatten)).to eq([%w[web0 web1 web2 web3 web4], %w[web9]])
+    end
+
+    # The number of runs without a status led to all runs.
+    it 'has numbers of runs that lead to as many reports' do
+      estate.reports.save('odd1', report(nil, 'producer_timestamp' => later))
+      first_page
+      chart = Simpkv::Server::Console::RunChart.new({})
+      found = %w[failed changed unknown].map do |status|
+        queries = [now - 86_400, now].map { |time| chart.address(time.strftime('%F'), status)[/\?.*/] }
+        queries.sum { |query| client.get("/pdb/query/v4#{query}").data.length }
+      end
+      expect(found).to eq([11, 7, 1])
+    end
+
+    it 'has corrective changes apart from intended ones, and nodes that report no more' do
+      old = '2026-11-01T00:00:00Z'
+      { statuses: 'last_seen', inventory: 'seen' }.each do |part, member|
+        estate.public_send(part).update('ok1') { |record| record.merge(member => old) }
+      end
+      shown = eventually(errors: RuntimeError) { [first_page].find { |found| text(found).include?('stopped rep') } }
+      expect(text(shown)).to match(/1 corrective change : .*Service\[ssh\] on ok1 , \d+ \w+ ago : put back/)
+        .and match(/\d+ runs changed something: changes by type of resource/)
+        .and match(/1 node stopped reporting: ok1 \( \d+ days ago \)/)
+      expect(text(page('/console/changes'))).to match(/Type Changes Corrective .*Service 1 1/)
+      report = %r{\A/nodes/ok1/reports/\h+\?resource=Service%5Bssh%5D#found\z}
+      expect(links(shown)).to include(report, '/nodes?state=overdue')
+      # The list had another time of the same node than its page.
+      seen = "<time datetime=\"#{old.sub('Z', '')}"
+      expect([page('/nodes?state=overdue').body, page('/nodes/ok1').body]).to all(include(seen))
+    end
+
+    it 'is followed by the page of the node, with the same, and with the log of the last run' do
+      expect(text(page('/nodes/db1')))
+        .to match(%r{The node failed 3 times in a row, first .* ago .*File\[/srv\] full /base.pp:21})
+      expect(text(page('/nodes/app1'))).to match(/failed in all|failed once/)
+        .and match(/Could not retrieve catalog: on node app1 .*Log of the last run .* failed Could not retrieve/)
     end
   end
 

@@ -3,9 +3,11 @@
 require_relative '../server/server_helper'
 require_relative '../support/access_service'
 require_relative '../support/browser'
+require_relative '../support/console_estate'
 require_relative '../support/console_pages'
 
 RSpec.describe 'The overview of the console' do
+  include ConsoleEstate
   include ConsolePages
 
   include_context 'with a service', '--bind', 'tcp://127.0.0.1:0', '--local-write'
@@ -33,8 +35,12 @@ RSpec.describe 'The overview of the console' do
     expect(text(found)).to match(/Last read: \d+ seconds? ago \./)
     expect(links(found)).to include('/nodes?status=failed', '/nodes?state=overdue', '/nodes?status=never',
                                     '/console/wall')
-    expect(found.body).to match(/<svg [^>]*role="img"[^>]*><title>Runs by day and status .*: 3, of which 2 failed/)
-    expect(found.body).to match(%r{<th scope="row">#{Time.now.utc.strftime('%F')}</th><td class="number">2</td>})
+    expect(found.body).to match(/<svg [^>]*role="group"[^>]*><title>Runs by day and status .*: 3, of which 2 failed/)
+    today = Time.now.utc.strftime('%F')
+    failed = found.body[%r{<th scope="row">#{today}</th><td [^>]*class="number"><a href="([^"]*)">2</a></td>}, 1]
+    expect(cells(page(CGI.unescapeHTML(failed))).drop(1).map(&:first)).to eq(%w[web0 web1])
+    column = found.body[/<a href="([^"]*)" aria-label="#{today}: 3 runs, 2 of them failed">/, 1]
+    expect(cells(page(CGI.unescapeHTML(column))).drop(1).map(&:first)).to eq(%w[db1 web0 web1])
   end
 
   it 'leads to pages that there are, with as many nodes as it says' do
@@ -52,7 +58,8 @@ RSpec.describe 'The overview of the console' do
   it 'says since when the runs are complete, because the store keeps the last reports only' do
     make_estate
     6.times { estate.reports.save('web1', 'status' => 'changed') }
-    expect(text(whole)).to match(/keeps the last 5 reports of a node .* Before \d+ seconds? ago , days had more runs/)
+    tomorrow = Time.now.utc.to_date + 1
+    expect(text(whole)).to match(/Days before (?:#{tomorrow}|#{tomorrow + 1}) are incomplete: only the last 5 reports/)
   end
 
   it 'names keys that expire, with links and without values' do
@@ -132,10 +139,14 @@ RSpec.describe 'The overview of the console' do
     make_estate
     estate.reports.save('web1', 'status' => 'failed')
     found = whole('/console/wall')
-    expect(found.body).to include('<meta name="refresh" content="30">', 'data-stale hidden')
+    expect(found.body)
+      .to include('<meta name="refresh" content="30" data-address="/console/wall?refreshed=true">', 'data-stale hidden')
     expect(links(found)).to include('/console/wall')
-    expect(text(found)).to include('The last run failed on 1 node.')
-    expect(page('/?wall=true').body).to include('<meta name="refresh" content="30">')
+    expect(text(found)).to match(/✖ 1 failed (?!.*The last run failed)/).and match(/✖ 1 run .* ▲ simpkv doctor/)
+    # Without a script, the browser loads it again.
+    expect(found.body)
+      .to include('<noscript><meta http-equiv="refresh" content="30; url=/console/wall?refreshed=true"></noscript>')
+    expect(page('/?wall=true').body).to include('<meta name="refresh" content="30" data-address="/?')
     expect(page('/').body).not_to include('name="refresh"')
   end
 
@@ -230,6 +241,8 @@ RSpec.describe 'The overview of a directory' do
     uri = Regexp.escape(@access.server.uri)
     expect(found).to match(/#{uri} default up yes \d+\.\d+ ms unknown not compared no TLS/)
     expect(found).to match(/#{gone} default down .* no unknown unknown not compared no TLS/)
+    day = eventually(errors: RuntimeError) { [text(page('/console/day'))].grep(/did not answer/).first }
+    expect(day).to match(/#{uri} Latency At most \d+\.\d+ ms .* #{gone} Latency No answer. Red: it did not answer/)
     expect(found).to match(/Problem: The server #{gone} does not answer: /)
     expect(found).to include('The directory is as declared')
   end

@@ -19,15 +19,17 @@ RSpec.describe 'The pages of the console' do
     expect(client.get('/').data['versions'].first['id']).to eq('v1')
   end
 
-  it 'are all in the menu, beside the files and the wall' do
+  it 'are all in the menu and the foot, beside the files and the wall' do
     menu = page('/').body[%r{<nav aria-label="Main">.*?</nav>}m].scan(%r{href="(/\w*)}).flatten
-    expect([*menu, '/console']).to match_array(['/', *Simpkv::Server::Console::PATHS.map { |path| "/#{path}" }])
+    foot = page('/').body[%r{<footer>.*</footer>}].scan(%r{href="(/\w*)}).flatten
+    paths = Simpkv::Server::Console::PATHS.map { |path| "/#{path}" }
+    expect([*menu, *foot, '/console', '/search']).to match_array(['/', *paths])
   end
 
   it 'load nothing from elsewhere, run in no frame, and are not kept' do
     headers = page('/').headers
     expect(headers['content-security-policy']).to start_with("default-src 'none';").and include(
-      "frame-ancestors 'none'", "form-action 'self'", "base-uri 'none'"
+      "script-src 'self';", "style-src 'self';", "frame-ancestors 'none'", "form-action 'self'", "base-uri 'none'"
     )
     expect(headers).to include('cache-control' => 'no-store', 'x-frame-options' => 'deny',
                                'referrer-policy' => 'same-origin')
@@ -47,11 +49,58 @@ RSpec.describe 'The pages of the console' do
     )
   end
 
+  it 'are found by a part of a name in the field of each head, by kind' do
+    estate = Simpkv::Estate.new(options).tap(&:make)
+    estate.facts.save('web1.example.org', { 'kernel' => 'Linux', 'webserver' => 'nginx' })
+    estate.exports.save('web1.example.org', { 'host' => [{ 'title' => 'The WEB[1]' }] }, 'production')
+    estate.reports.save('web1.example.org', 'status' => 'unchanged', 'noop' => true)
+    store.put('environments/staging/app1/web.d/token', '{"value":"pl4nted"}')
+    store.put('globals/web', '{"value":"pl4nted"}')
+    action = { 'op' => 'set-attribute', 'args' => ['/parameters/role', 'web'] }
+    rule = client.post('/v1/inspection_rules', 'description' => 'web servers', 'actions' => [action]).data['uuid']
+    expect(page('/nodes').body).to include('action="/search" role="search"')
+    found = page('/search?q=Web')
+    expect(text(found)).to match(%r{Nodes web1.\S+ noop Keys app1/web.d/token environment staging.* web global})
+      .and match(/Facts webserver .*Resources Host\[The WEB\[1\]\] 1 node .*Rules web servers/)
+    expect(links(found)).to include('/nodes/web1.example.org', '/facts/webserver', "/rules/#{rule}",
+                                    '/keys/app1/web.d/token?environment=staging&backend=default',
+                                    '/resources/Host?title=The+WEB%5B1%5D')
+    expect(found.body).not_to include('pl4nted')
+    expect(text(page('/search?q=b%5B1'))).to match(/Resources Host/).and match(/\A(?!.*(?:Nodes|Facts) )/)
+    expect(text(page('/search?q=nosuch'))).to include('Nothing here has nosuch in its name')
+    expect([page('/search'), page("/search?q=#{'x' * 201}")].map(&:status)).to eq([200, 400])
+  end
+
+  it 'have the rows of their tables as files, and sort them by their columns' do
+    estate = Simpkv::Estate.new(options).tap(&:make)
+    estate.facts.save('web1', { 'kernel' => 'Linux', 'a' => 1 })
+    estate.exports.save('web1', { 'host' => [{ 'title' => 'a' }, { 'title' => 'b' }], 'a' => [{ 'title' => 'c' }] },
+                        'production')
+    store.put('environments/production/k', '{"value":"pl4nted"}')
+    action = { 'op' => 'set-attribute', 'args' => ['/parameters/role', 'web'] }
+    client.post('/v1/inspection_rules', 'description' => 'web servers', 'actions' => [action])
+    { '/nodes' => 'seen', '/facts' => 'name', '/resources' => 'count', '/resources/Host' => 'title', '/keys/' => nil,
+      '/resources/Host?title=a' => 'node', '/rules' => 'priority', '/nodes/web1/resources' => 'title',
+      '/facts/kernel?value=%22Linux%22' => 'node' }.each do |path, column|
+      shown = page(path)
+      sorted = links(shown).grep(/sort=#{column}\b/).first if column
+      expect([path, sorted.nil? || links(page(sorted)).grep(/order=desc/).any?]).to eq([path, true])
+      files = links(shown).grep(/format=/)
+      types = files.map { |file| page(file).headers['content-type'] }
+      expect([path, types]).to eq([path, ['text/csv; charset=utf-8', 'application/json']])
+      expect(page(files.last).body).not_to include('pl4nted')
+    end
+    titles = ->(path) { JSON.parse(page(path).body).map { |row| row['title'] } }
+    expect(titles.call('/nodes/web1/resources?sort=title&order=desc&format=json')).to eq(%w[c b a])
+    expect(page('/resources?sort=x').status).to eq(400)
+  end
+
   # Browsers got problems in JSON.
   it 'say on a page that there is none, and to programs in JSON' do
     %w[/nope /favicon.ico /node /nopes].each do |path|
       expect(page(path)).to have_attributes(status: 404, headers: include('content-type' => 'text/html; charset=utf-8'))
       expect(text(page(path))).to include("there is no page #{path}")
+      expect(links(page(path))).to include("/search?q=#{path.delete('/')}", '/')
       expect(client.get(path)).to have_attributes(status: 404, data: include('status' => 404))
     end
     expect(page('/v1/nope').headers).to include('content-type' => 'application/problem+json')
@@ -309,6 +358,13 @@ RSpec.describe 'The pages of the console' do
         expect(exchange(other, { **accept, **more }).headers['content-type']).to eq('application/problem+json')
       end
     end
+  end
+
+  # The header Accept comes after the first bytes of such a request: it got JSON about its headers.
+  it 'are what a browser gets for an address of any length' do
+    answer = exchange("GET /nodes/#{'x' * 140_000}", { 'Accept' => 'text/html' })
+    expect([answer.status, text(answer)]).to match([414, include('the address is too long')])
+    expect(links(answer)).to include('/nodes', '/')
   end
 
   it 'refuse a form that cannot be read' do

@@ -65,9 +65,10 @@ RSpec.describe 'The pages of inspection rules' do
     early = create('phase' => 'early', 'actions' => [step('log', 'hello')])
     shown = text(page('/rules'))
     expect(shown).to match(/1 #{early['uuid']} early 0 all nodes 2 keys main 5 rack12 sensitive 3 web servers main 0/)
-    expect(text(page('/rules?scope=rack12'))).to match(/2 keys .*1 to 1 of 1\z/)
-    expect(text(page('/rules?q=WEB&phase=main'))).to match(/3 web servers .*1 to 1 of 1\z/)
-    expect(text(page('/rules?limit=1&offset=1'))).to match(/2 keys main .*2 to 2 of 3 Previous Next\z/)
+    expect(text(page('/rules?scope=rack12'))).to match(/2 keys .*1 to 1 of 1 These rows: CSV JSON\z/)
+    expect(text(page('/rules?q=WEB&phase=main'))).to match(/3 web servers .*1 to 1 of 1 These rows: CSV JSON\z/)
+    expect(text(page('/rules?limit=1&offset=1')))
+      .to match(/2 keys main .*2 to 2 of 3 Previous Next These rows: CSV JSON\z/)
     expect(links(page('/rules'))).to include("/rules/#{early['uuid']}")
     expect(page('/rules?q[]=1').status).to eq(400)
   end
@@ -319,6 +320,8 @@ RSpec.describe 'The pages of inspection rules' do
       answer = exchange('POST /rules/import', { 'Content-Type' => 'multipart/form-data; boundary=b',
                                                 'Content-Length' => body.bytesize }, body)
       expect(text(answer)).to include('1 created, 0 updated', 'web servers')
+      open = Dir["/proc/#{service.pid}/fd/*"].select { |path| File.symlink?(path) }.map { |path| File.readlink(path) }
+      expect(open.grep(%r{RackMultipart|/form})).to eq([])
     end
   end
 

@@ -12,14 +12,16 @@ RSpec.describe 'The site of the documentation', needs: :cext do
     File.expand_path('../../../..', __dir__)
   end
 
-  # @return [String] what a command prints
-  def with_gems_of_lint(*command)
-    Open3.capture2e({ 'BUNDLE_WITH' => 'lint' }, 'bundle', 'exec', *command, chdir: root).first
+  # @return [Array(String, Boolean)] what the task prints, and whether it succeeds
+  def make_site(*arguments)
+    task = "docs:site[#{arguments.join(',')}]"
+    printed, status = Open3.capture2e({ 'BUNDLE_WITH' => 'lint' }, 'bundle', 'exec', 'rake', task, chdir: root)
+    [printed, status.success?]
   end
 
   before(:context) do
     @folder = Scratch.make('site')
-    expect(with_gems_of_lint('rake', "docs:site[#{@folder}]")).to match(/\A\d{3} pages\n\z/)
+    expect(make_site(@folder)).to eq(['', true])
     @server = Puma::Server.new(Rack::Files.new(@folder))
     port = @server.add_tcp_listener('127.0.0.1', 0).addr[1]
     @server.run
@@ -35,8 +37,8 @@ RSpec.describe 'The site of the documentation', needs: :cext do
   let(:browser) { @browser }
 
   it 'shows a page with its pictures, and with no violation of WCAG 2.2 AA in light and dark colors' do
-    pages = %w[/index.html /docs/console.html /docs/adr/index.html /REFERENCE.html /docs/simpkv.yaml.5.html]
-    pages.each { |page| expect(browser.visit(page).faults.grep_v(/ bytes\z/) + browser.violations).to eq([]) }
+    pages = %w[/index.html /docs/console.html /docs/adr/README.html /REFERENCE.html /docs/simpkv.yaml.html]
+    pages.each { |page| expect(browser.visit(page).faults.grep_v(/ bytes\z/) + browser.violations(runOnly: Browser::TAGS)).to eq([]) }
     expect(browser.messages).to eq([])
     browser.visit('/docs/console.html')
     seen = browser.page.evaluate('[...document.images].map(image => image.naturalWidth > 0)')
@@ -56,11 +58,11 @@ RSpec.describe 'The site of the documentation', needs: :cext do
 
   # The search was literal, and showed decisions first.
   it 'shows among the first three parts what a reader looks for, also with a word that is misspelt' do
-    places = { '--chomp' => %r{\Adocs/simpkv\.1\.html#(?:put|cas)}, 'simpkv edit' => 'docs/simpkv.1.html#edit',
-               'simpkv find' => 'docs/simpkv.1.html#find', 'list-size' => 'docs/simpkv.1.html#doctor',
+    places = { '--chomp' => %r{\Adocs/simpkv\.html#(?:put|cas)}, 'simpkv edit' => 'docs/simpkv.html#edit',
+               'simpkv find' => 'docs/simpkv.html#find', 'list-size' => 'docs/simpkv.html#doctor',
                'password rotaton' => 'docs/rotation.html#how-to-rotate-the-password-of-a-database',
                'rotation passwort' => 'docs/rotation.html#rotation-in-five-minutes',
-               'how to delete a key' => 'REFERENCE.html#simpkvdelete', 'simpkv::get' => 'REFERENCE.html#simpkvget',
+               'how to delete a key' => 'REFERENCE.html#simpkv-delete', 'simpkv::get' => 'REFERENCE.html#simpkv-get',
                'install' => 'docs/install.html#installation', 'exit code 66' => 'docs/runbook.html#exit-code-66',
                'softfail' => 'docs/configuration.html#configuration' }
     browser.visit('/search.html')
@@ -73,80 +75,64 @@ RSpec.describe 'The site of the documentation', needs: :cext do
   end
 
   it 'has the manual pages, in the navigation, with a heading for each command' do
-    pages = { 'simpkv.1' => 'simpkv(1)', 'simpkv.yaml.5' => 'simpkv.yaml(5)' }
+    pages = { 'simpkv' => 'simpkv(1)', 'simpkv.yaml' => 'simpkv.yaml(5)' }
     pages.each do |page, title|
       browser.visit('/docs/console.html').click(%(nav a[href="#{page}.html"]))
       expect(browser.page.at_css('h1').text).to eq(title)
     end
     commands = File.read(File.join(root, 'docs/simpkv.1')).scan(/^\.SS (.*)/).flatten
-    html = File.read(File.join(@folder, 'docs/simpkv.1.html'))
-    expect(html.scan(%r{<h3 id="[a-z-]+">(.*)</h3>}).flatten).to eq(commands.map { |name| name.delete('\\') })
+    html = File.read(File.join(@folder, 'docs/simpkv.html'))
+    expect(html.scan(%r{<h3>(.*)</h3>}).flatten).to eq(commands.map { |name| name.delete('\\') })
     expect(html).not_to include('rakelib', 'man:')
     expect(browser.page.css('nav a').map(&:text)).to include('Decisions')
   end
 
-  # @param writer [String] Ruby, with the variable repository
-  # @return [Array<String>] the lines that it prints in a process with the gems of the site
-  def site_of(repository, writer)
-    code = "require './rakelib/site'; repository = Pathname(ARGV.fetch(0)); #{writer}"
-    with_gems_of_lint('ruby', '-e', code, repository).lines(chomp: true)
-  end
+  context 'with a small repository' do
+    let(:folder) { Scratch.make('small') }
 
-  # A link to /etc/passwd ended with a backtrace, and ../../../etc/passwd passed, since that file exists.
-  # The task removed any folder that it was given.
-  it 'names links to nothing with their file and line, and leaves a folder with something else as it is' do
-    repository = Scratch.make('repository')
-    FileUtils.mkdir(File.join(repository, 'docs'))
-    File.write(File.join(repository, 'README.md'), '# Start')
-    File.write(File.join(repository, 'docs/README.md'), <<~MARKDOWN)
-      # Contents
-      [here](#contents) [start](../README.md#start) [e](https://example.org) [gone](gone.md)
-      - [absolute](/etc/passwd)
-        and [relative](#{'../' * 9}etc/passwd)
+    after { FileUtils.rm_rf([@repository, folder]) }
 
-      | [heading](../README.md#gone) |
-      | --- |
-    MARKDOWN
-    printed = site_of(repository, <<~RUBY)
-      begin
-        Site.new(repository.to_s, IO::NULL, root: repository).write
-      rescue Site::Folder::Occupied => e
-        puts e.message
-      end
-      site = Site.new(repository.join('site').to_s, IO::NULL, root: repository)
-      puts site.write, site.broken
-    RUBY
-    expect(printed).to contain_exactly(
-      "#{repository} has files that this command has not written. Name another folder, or remove it",
-      '2', 'docs/README.md:2: gone.md', 'docs/README.md:3: /etc/passwd', "docs/README.md:4: #{'../' * 9}etc/passwd",
-      'docs/README.md:6: ../README.md#gone'
-    )
-  ensure
-    FileUtils.rm_rf(repository)
-  end
-
-  # Whatever was beside the pages of a site was removed with it: the .git of a branch, or another part of a server.
-  it 'replaces a site, and nothing else' do
-    require_relative '../../../../rakelib/site/folder'
-    folder = Scratch.make('site')
-    site = Site::Folder.new(folder)
-    expect { site.clear }.to change { File.exist?(folder) }.to(false)
-    site.store('docs/index.html', 'a page')
-    ['CNAME', '.git/HEAD', 'docs/own.html'].each do |name|
-      file = File.join(folder, name)
-      FileUtils.mkdir_p(File.dirname(file))
-      File.symlink('/', file)
-      [file, folder].each { |path| expect { Site::Folder.new(path).clear }.to raise_error(Site::Folder::Occupied) }
-      File.unlink(file)
+    # @param contents [String] of docs/README.md
+    # @return [String] the folder of a repository
+    def repository(contents)
+      @repository = Scratch.make('repository')
+      FileUtils.mkdir(File.join(@repository, 'docs'))
+      File.write(File.join(@repository, 'README.md'), '# Start')
+      File.write(File.join(@repository, 'docs/README.md'), contents)
+      @repository
     end
-    expect(File.read(File.join(folder, 'docs/index.html'))).to eq('a page')
-    expect { site.clear }.to change { File.exist?(folder) }.to(false)
-  end
 
-  it 'is made anew in the same folder' do
-    require_relative '../../../../rakelib/site/folder'
-    copy = File.join(Scratch.make('copy'), 'site')
-    FileUtils.cp_r(@folder, copy)
-    expect { Site::Folder.new(copy).clear }.to change { File.exist?(copy) }.to(false)
+    # A link to /etc/passwd ended with a backtrace, and ../../../etc/passwd passed, since that file exists.
+    it 'names links to nothing with their file and line' do
+      repository(<<~MARKDOWN)
+        # Contents
+        [here](#contents) [start](../README.md#start) [e](https://example.org) [gone](gone.md) [folder](../docs)
+        - [absolute](/etc/passwd)
+          and [relative](#{'../' * 9}etc/passwd)
+
+        | [heading](../README.md#gone) |
+        | --- |
+      MARKDOWN
+      printed, passed = make_site(folder, @repository)
+      expect(printed.scan(%r{docs/README.md:(\d+): WARNING: .*: (\S+)$})).to contain_exactly(
+        %w[2 gone.md], ['3', "#{@repository}/etc/passwd"], ['3', "#{'../' * 9}etc/passwd"], %w[6 ../README.md#gone]
+      )
+      expect(passed).to be(false)
+      expect(Dir[File.join(folder, '**/passwd')]).to eq([])
+    end
+
+    # The task removed any folder that it was given. Later, it removed what was beside the pages of a site: the .git of
+    # a branch, or another part of a server.
+    it 'leaves a folder with something else as it is, and replaces a site without what is beside it' do
+      repository("# Contents\n")
+      expect(make_site(@repository, @repository)).to match([/#{@repository} has files that this command/, false])
+      expect(Dir.children(@repository)).to contain_exactly('README.md', 'docs')
+      expect(make_site(folder, @repository)).to eq(['', true])
+      File.write(File.join(folder, 'CNAME'), 'own')
+      File.write(File.join(@repository, 'README.md'), '# Another start')
+      expect(make_site(folder, @repository)).to eq(['', true])
+      expect(File.read(File.join(folder, 'index.html'))).to include('<h1>Another start</h1>')
+      expect(File.read(File.join(folder, 'CNAME'))).to eq('own')
+    end
   end
 end

@@ -36,7 +36,8 @@ RSpec.describe Simpkv::Termini::Filter, 'and a PuppetDB' do
     resources = things.map { |(title, tag), parameters| PuppetDB.exported('Conditional', title, parameters, [tag]) }
     @puppetdb.replace_catalog('collected', resources)
     rows = @puppetdb.query('resources', ['=', 'type', 'Conditional'])
-    imported = Simpkv::Cli::PuppetDBNode.new({ 'certname' => 'collected' }, nil, rows).exports.fetch('conditional')
+    node = Simpkv::Cli::PuppetDBNode.new({ 'certname' => 'collected' }, nil, rows, [], [])
+    imported = node.exports.fetch('conditional')
     outcomes = conditions.to_h do |condition|
       found = @puppetdb.query('resources', ['and', ['=', 'type', 'Conditional'], query(*condition)])
       filter = described_class.new(condition)

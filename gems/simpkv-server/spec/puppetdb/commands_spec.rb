@@ -50,9 +50,17 @@ RSpec.describe "PuppetDB's terminus with simpkv serve", needs: :cext do
     File.join(site, name)
   end
 
+  # As an agent of Puppet Enterprise tells what packages its node has.
+  def add_packages
+    folder = FileUtils.mkdir_p(File.join(File.dirname(@root), 'compiler', 'vardir', 'lib', 'facter')).first
+    inventory = "{ 'packages' => [%w[bash 5.2 apt]] }"
+    File.write(File.join(folder, 'inventory.rb'), "Facter.add('_puppet_inventory_1') { setcode { #{inventory} } }\n")
+  end
+
   shared_examples 'a site' do
     it 'exports on one node, collects on another, and deactivates a node' do
       FileUtils.mkdir_p(site)
+      add_packages
       apply!('web1', "@@file { '#{file('web1')}': ensure => file, content => 'of web1', tag => 'site' }")
       apply!('web2', "@@file { '#{file('web2')}': ensure => file, content => 'of web2', tag => 'other' }")
       query('resources { exported = true and certname = "web1" }')
@@ -61,10 +69,12 @@ RSpec.describe "PuppetDB's terminus with simpkv serve", needs: :cext do
       expect(File.read(file('web1'))).to eq('of web1')
       expect(query('facts[certname, value] { name = "kernel" }').map { |row| row['certname'] }.uniq.sort)
         .to eq(%w[web1 web2])
+      expect(query('package_inventory[package_name, version, provider] { certname = "web1" }').map(&:values))
+        .to eq([%w[bash 5.2 apt]])
       expect(query('reports[certname, status] { certname = "web2" and status = "changed" }').length).to be >= 1
       output, code = puppet.run('node', 'deactivate', 'web1')
       expect([code, output]).to match([0, /web1/])
-      expect(estate.inventory.names).to eq(%w[web2])
+      expect(estate.inventory.current.keys).to eq(%w[web2])
       eventually(errors: RuntimeError) { query('nodes[certname] { }') == [{ 'certname' => 'web2' }] }
     end
   end

@@ -2,6 +2,7 @@
 
 require_relative '../../../simpkv-estate/spec/estate/exports_helper'
 require_relative '../../../../spec/support/command'
+require_relative '../support/query_estate'
 require_relative 'puppetdb_helper'
 
 # `simpkv import-puppetdb` from a real PuppetDB with PostgreSQL, and a compiler that collects with the termini simpkv.
@@ -70,14 +71,33 @@ RSpec.describe 'simpkv import-puppetdb, from a PuppetDB' do
     expect(graph.direct_dependencies_of(after).map(&:ref)).to include('File[/related]', 'Notify[first]')
   end
 
-  it 'stores facts, trusted facts and times' do
+  it 'stores reports whole' do
+    @puppetdb.replace_facts('web1', { 'kernel' => 'Linux' })
+    sent = QueryEstate::REPORTS.first
+    @puppetdb.client.submit('store report', 8, 'web1', sent)
+    import!
+    report, = estate.reports.with_details('web1', estate.reports.all('web1'))
+    expect(report).to include('status' => 'failed', 'time' => '2026-11-20T10:00:00Z', 'producer' => 'puppet1',
+                              'transaction_uuid' => sent['transaction_uuid'], 'times' => { 'total' => 1.25 })
+    expect(report['events'].map { |event| event.values_at('resource', 'status', 'message') })
+      .to eq([['Service[nginx]', 'failure', 'could not start'], ['File[/var/www]', 'skipped', nil]])
+    expect(report['values']).to eq([{ 'old' => 'stopped', 'new' => 'running' }, nil])
+    expect(report['logs'].map { |line| line['message'] }).to eq(['Applied catalog'])
+  end
+
+  it 'stores facts, packages, trusted facts and times' do
     at = Time.utc(2026, 11, 20, 10)
     facts = { 'kernel' => 'Linux', 'os' => { 'family' => 'Debian' }, 'n' => [1, 1.5, nil, true], 'uptime' => '1 day' }
-    @puppetdb.replace_facts('facts', facts.merge('trusted' => { 'certname' => 'facts' }), environment: 'dev', at: at)
+    packages = [%w[bash 5.2 apt], %w[rake 13 gem]]
+    more = { 'package_inventory' => packages.reverse }
+    all = facts.merge('trusted' => { 'certname' => 'facts' })
+    @puppetdb.replace_facts('facts', all, environment: 'dev', at: at, more: more)
     import!
+    values = facts.slice('kernel', 'os', 'n').merge('_puppet_inventory_1' => { 'packages' => packages })
     expect(estate.facts.find('facts'))
-      .to eq('values' => facts.reject { |name, _| name == 'uptime' }, 'trusted' => { 'certname' => 'facts' },
-             'timestamp' => '2026-11-20T10:00:00Z')
+      .to eq('values' => values, 'trusted' => { 'certname' => 'facts' },
+             'timestamp' => '2026-11-20T10:00:00Z', 'producer' => 'puppet',
+             'producer_timestamp' => '2026-11-20T10:00:00.000Z')
     expect(estate.inventory.get('facts')).to include('environment' => 'dev', 'facts' => { 'os.family' => 'Debian' })
     expect(estate.statuses.get('facts')).to include('environment' => 'dev', 'last_seen' => match(/\A2026-.*Z\z/))
   end

@@ -6,6 +6,7 @@ require_relative 'index_helper'
 require_relative '../../../simpkv-estate/spec/support/estate_files'
 require_relative '../../../../spec/support/eventually'
 require_relative '../../../../spec/support/ldap_store'
+require_relative '../../../../spec/support/replica'
 
 # What the builder does, whatever the store.
 RSpec.shared_examples 'a builder of an index' do
@@ -56,6 +57,16 @@ RSpec.shared_examples 'a builder of an index' do
     expect(facts('web1')['number']).to eq 1
   end
 
+  it 'tells of changes, but not of nodes that it reads again anyway' do
+    %w[web1 web2].each { |certname| run_node(certname, 1) }
+    allow(estate.snapshots).to receive(:of).and_wrap_original do |of, *arguments|
+      of.call(*arguments).each_value { |snapshot| snapshot.digest = nil }
+    end
+    kept = builder
+    expect([kept.refresh, kept.untold]).to eq [2, 2]
+    expect([kept.refresh, kept.untold]).to eq [2, 0]
+  end
+
   it 'sees each step of a run' do
     run_node('web1', 1)
     refresh
@@ -82,7 +93,7 @@ RSpec.shared_examples 'a builder of an index' do
   it 'removes nodes that are removed from the store' do
     %w[web1 web2].each { |certname| run_node(certname, 1) }
     refresh
-    estate.deactivate('web1')
+    estate.remove('web1')
 
     expect([refresh, certnames]).to eq [1, ['web2']]
     expect(select('SELECT COUNT(*) FROM facts WHERE node NOT IN (SELECT id FROM nodes)')).to eq [[0]]
@@ -97,6 +108,25 @@ RSpec.shared_examples 'a builder of an index' do
     expect(certnames).to eq ['web1']
   end
 
+  # A comparison would find the changes a minute later.
+  it 'enters changes of which the store tells, without a comparison' do
+    run_node('web1', 1)
+    keeper = Simpkv::Query::Keeper.new { |stopping| builder(stopping: stopping) }.start
+    eventually { keeper.progress.trouble.nil? && keeper.progress.age }
+    keeper.demand(nil, Simpkv::Clock.now + 60)
+    compared = keeper.progress.refreshes
+
+    run_node('web2', 2)
+    eventually { statuses('web2') == ['2'] }
+    estate.facts.save('web2', { 'number' => 3 })
+    estate.remove('web1')
+    eventually { certnames == ['web2'] && facts('web2')['number'] == 3 }
+    expect(keeper.progress).to have_attributes(refreshes: compared, told: be >= 3, failures: 0)
+    expect(builder.check).to eq []
+  ensure
+    keeper&.stop
+  end
+
   it 'finds no difference between index and store' do
     %w[web1 web2].each { |certname| run_node(certname, 1) }
     refresh
@@ -109,15 +139,36 @@ RSpec.describe Simpkv::Query::Builder do
 
   include_context 'with an index'
 
+  # OpenLDAP tells of changes with an overlay.
   Directories.each_server do |server, tags|
     describe "with an estate in #{server.name}", **tags do
-      include_context 'with a directory', server
+      include_context 'with a directory', server, **(server == Slapd ? { more: Replica::SUPPLIER } : {})
 
       let(:estate) { Simpkv::Estate.new({ 'estate' => {} }) { store } }
 
       before { estate.make }
 
       it_behaves_like 'a builder of an index'
+
+      next unless server == Slapd
+
+      # A change meanwhile was visible after the next comparison, up to 30 s later.
+      it 'has a feed that says at once that its watches are cut, and that they are back' do
+        feed = Simpkv::Query::Feed.new(estate)
+        told = Queue.new
+        feed.watch { |certname| told << certname }
+        eventually { feed.trouble.nil? }
+        told.clear
+        directory.stop_serving
+        eventually { !told.empty? && feed.trouble }
+        expect(feed.trouble).to eq('the watch has lost its connection')
+        told.clear
+        directory.launch
+        eventually { feed.trouble.nil? }
+        expect(Array.new(told.size) { told.pop }).to include(nil)
+      ensure
+        feed&.unwatch
+      end
     end
   end
 
@@ -272,6 +323,20 @@ RSpec.describe Simpkv::Query::Builder do
         expect(report).not_to eq late
       end
 
+      # The report of the first one used to be missing until the next run.
+      it 'reads a node again of two runs at once, whose reports come in the other order' do
+        run_node('web1')
+        builder.refresh
+        2.times { |number| run_node('web1', number + 2) }
+        late = File.read(file('reports/web1/2'))
+        File.delete(file('reports/web1/2'))
+        2.times { builder.refresh }
+        File.write(file('reports/web1/2'), late)
+
+        expect([builder.refresh, builder.refresh, builder.check]).to eq [1, 0, []]
+        expect(select('SELECT run FROM reports ORDER BY 1').flatten).to eq [1, 2, 3]
+      end
+
       it 'does not wait for ever for a report that was lost' do
         run_node('web1')
         File.delete(file('reports/web1/1'))
@@ -376,6 +441,22 @@ RSpec.describe Simpkv::Query::Builder do
         expect(runs).to eq [[12, 1], [11, 0], [10, 0], [9, 0]]
       end
 
+      # The last one to arrive was the latest one.
+      it 'enters reports that arrive late, none of which is the latest one' do
+        sent = lambda do |minutes, status|
+          time = (Time.now.utc - (minutes * 60)).iso8601(3)
+          estate.reports.save('web1', 'status' => status, 'producer_timestamp' => time, 'events' => [])
+          builder.refresh
+          expect(builder.check).to eq []
+        end
+        [[60, 'changed'], [50, 'changed'], [55, 'failed'], [58, 'failed'], [59.5, 'failed'], [99, 'failed']]
+          .each { |minutes, status| sent.call(minutes, status) }
+        expect(runs).to eq [[5, 0], [4, 0], [3, 0], [2, 1]]
+        expect(select('SELECT latest_report_status FROM nodes')).to eq [['changed']]
+        sent.call(1, 'unchanged')
+        expect(runs).to eq [[6, 1], [5, 0], [4, 0], [3, 0]]
+      end
+
       it 'reads all of a node whose runs begin anew' do
         3.times { |number| run_node('web1', number) }
         builder.refresh
@@ -408,7 +489,7 @@ RSpec.describe Simpkv::Query::Builder do
       builder.refresh
       run_node('web1', 2)
       allow(estate.snapshots).to receive(:digests).and_wrap_original do |list|
-        list.call.tap { estate.deactivate('web1') }
+        list.call.tap { estate.remove('web1') }
       end
 
       expect([builder.refresh, certnames]).to eq [1, ['web2']]
@@ -418,7 +499,7 @@ RSpec.describe Simpkv::Query::Builder do
     it 'enters the paths of facts of a node that was removed, and has come back' do
       run_node('web1')
       builder.refresh
-      estate.deactivate('web1')
+      estate.remove('web1')
       estate.facts.save('web1', { 'disk' => { 'size' => 1 } })
       estate.reports.save('web1', 'status' => 'failed', 'environment' => 'production', 'events' => [])
 
@@ -554,6 +635,7 @@ RSpec.describe Simpkv::Query::Builder do
 
       ["UPDATE facts SET value = '9' WHERE node = web1", 'DELETE FROM resources WHERE node = web1',
        "UPDATE nodes SET latest_report_status = 'failed' WHERE id = web1", 'DELETE FROM reports WHERE node = web1',
+       "INSERT INTO package_inventory VALUES (web1, 'bash', '1', 'apt')",
        "INSERT INTO events (report, status) SELECT id, 'success' FROM reports WHERE node = web1"].each do |sql|
         it "names the node whose rows are others: #{sql}" do
           tamper(sql.sub('web1', "(SELECT id FROM nodes WHERE certname = 'web1')"))
@@ -611,8 +693,50 @@ RSpec.describe Simpkv::Query::Builder do
         expect(oldest).to be < 10
         # The index shows a refresh before its thread counts it.
         eventually { keeper.progress.nodes >= 4 }
-        expect(keeper.progress).to have_attributes(error: nil, failures: 0, refreshes: be > 3)
+        expect(keeper.progress).to have_attributes(error: nil, failures: 0, refreshes: be > 0)
         expect(keeper.progress.age).to be < 10
+      end
+
+      it 'compares every second where the store does not tell of changes, and says why' do
+        stub_const('Simpkv::Query::Feed::RETRY', 0.1)
+        allow(estate.store).to receive(:watch).and_raise(Simpkv::InvalidError, 'it is on a network file system')
+        keeper.start
+        eventually { keeper.progress.trouble == 'it is on a network file system' && keeper.progress.age }
+        run_node('web1')
+        eventually { certnames == ['web1'] && keeper.progress.refreshes > 1 }
+        expect(keeper.progress.told).to eq 0
+
+        allow(estate.store).to receive(:watch).and_call_original
+        eventually { lines.size == 2 }
+        expect(keeper.progress.trouble).to be_nil
+        expect([lines.pop, lines.pop]).to match([/every second: it is on a network file system/, /tells.*again/])
+      end
+
+      it 'finds by a comparison what the store has not told, and what changes without a change of a node' do
+        allow(estate.store).to receive(:watch) do |&told|
+          told.call(Simpkv::Change.new(:ready, '', '', true))
+          sleep
+        end
+        keeper = described_class.new(age: 2, log: lines.method(:<<)) { Simpkv::Query::Builder.new(estate, index) }.start
+        eventually { keeper.progress.trouble.nil? && keeper.progress.age }
+        run_node('web1')
+        report = File.read(file('reports/web1/1'))
+        File.delete(file('reports/web1/1'))
+        eventually { digest_of('web1') == '' }
+        expect(Array.new(2) { refreshed(keeper) && keeper.progress.untold }.uniq.length).to eq 1
+        File.write(file('reports/web1/1'), report)
+        eventually { digest_of('web1') != '' }
+        run_node('web2') until lines.size.positive?
+        expect(lines.pop).to match(/\Athe store has not told of changes of \d+ nodes?, which a comparison found\z/)
+        expect(keeper.progress).to have_attributes(told: 0, failures: 0, untold: be > 1)
+      ensure
+        keeper&.stop
+      end
+
+      # Waits for another comparison.
+      def refreshed(keeper)
+        refreshes = keeper.progress.refreshes + 1
+        eventually { keeper.progress.refreshes >= refreshes }
       end
 
       it 'survives a store that cannot be used, and says so once' do
@@ -628,8 +752,9 @@ RSpec.describe Simpkv::Query::Builder do
         eventually { keeper.progress.error.nil? }
 
         keeper.stop
-        expect(lines.size).to be_between(2, 3)
-        expect(lines.pop).to match(/cannot be refreshed/)
+        said = Array.new(lines.size) { lines.pop }
+        expect(said.grep(/cannot be refreshed/).size).to be_between(1, 2)
+        expect(said.grep(/is refreshed again/).size).to eq 1
       end
 
       it 'stops between two refreshes, and starts again' do

@@ -41,7 +41,7 @@ RSpec.describe 'simpkv query' do
   it 'sees what has been stored since the last query' do
     expect(data('query', 'nodes[certname] { }').length).to eq(2)
     run('web3')
-    estate.deactivate('web1')
+    estate.remove('web1')
     expect(data('query', 'nodes[certname] { order by certname }').map(&:values)).to eq([%w[web2], %w[web3]])
   end
 

@@ -16,7 +16,8 @@ RSpec.describe Simpkv::Query::Compiler do
     end
 
     it 'takes times in any form of ISO 8601, and compares the moment' do
-      ['2026-11-21T13:00:00Z', '2026-11-21T14:00:00+01:00', '2026-11-21 13:00'].each do |time|
+      %w[2026-11-21T13:00:00Z 2026-11-21T14:00:00+01:00 20261121T130000Z 2026-W47-6T13 2026W476T1300 2026-325T13:00
+         2026325T140000.0+0100].push('2026-11-21 13:00').each do |time|
         expect(nodes(['=', 'producer_timestamp', time], 'factsets')).to include('web1')
       end
     end
@@ -90,6 +91,17 @@ RSpec.describe Simpkv::Query::Compiler do
       expect(nodes(['<', 'start_time', '2026-11-20T12:00:00Z'], 'reports')).to eq(%w[old1 web1])
     end
 
+    # They were refused: SQLite has them as floats, of which 2**64 and 2**64 + 1 are the same.
+    it 'and = compare integers of more than 64 bits exactly' do
+      expect([0, 1, 2].map { |more| nodes(['=', %w[fact huge], (2**64) + more]) }).to eq([[], %w[db1], []])
+      expect([0, 1].map { |more| nodes(['>', 'facts.huge', (2**64) + more]) }).to eq([%w[db1], []])
+      expect([0, 1].map { |more| nodes(['in', 'facts.huge', ['array', [5, (2**64) + more]]]) }).to eq([[], %w[db1]])
+      leaf = ['and', ['=', 'path', %w[huge]], ['=', 'value', (2**64) + 1]]
+      expect(rows('fact-contents', leaf).map { |row| row['value'] }).to eq([(2**64) + 1])
+      expect([titles(['>', 'line', 2**63]), titles(['<', 'line', -(2**70)])]).to eq([[], []])
+      expect(nodes(['<', %w[fact huge], 10**400])).to eq(%w[db1])
+    end
+
     it 'are false for JSON values that are not numbers' do
       expect(nodes(['and', %w[= name load], ['>=', 'value', 0]], 'facts')).to eq(%w[web1 web2])
     end
@@ -113,6 +125,31 @@ RSpec.describe Simpkv::Query::Compiler do
       expect { nodes(%w[~ certname (], 'nodes') }.to be_refused(/invalid regular expression/)
       expect { nodes(['~', 'certname', 1], 'nodes') }.to be_refused('A regular expression must be a string')
       expect { titles(%w[~ line 1]) }.to be_refused('Query operator ~ is not allowed on field line')
+    end
+  end
+
+  # SQLite looks for such a text itself.
+  describe '~ with a text in any case' do
+    def match?(text, pattern)
+      field = Struct.new(:type, :place, :name, :sql).new(:string, nil, 'title', Simpkv::Query::Fragment.of('?', text))
+      condition = Simpkv::Query::Compiler::Comparison.of('~', field, pattern)
+      tables.get_first_value("SELECT #{condition.sql}", condition.binds) == 1
+    end
+
+    it 'finds what the regular expression finds' do
+      texts = ['web1', 'WEB1', 'a.b', 'axb', 'A B[1]', 'ünweb1', 'KELVIN', "\u212Aelvin", '', "line\nweb1",
+               'A%B', 'a_b', 'a\\b', nil]
+      ['web1', 'a.b', 'kelvin', 'b [1]', 'n', 'a%b', '_', 'a\\b'].each do |text|
+        pattern = "(?i)#{Regexp.escape(text)}"
+        expect(Simpkv::Query::Pattern.literal(pattern)).to eq(text)
+        found = texts.select { |each| match?(each, pattern) }
+        expect([text, found]).to eq([text, texts.select { |each| each&.match?(/#{Regexp.escape(text)}/i) }])
+      end
+    end
+
+    # SQLite reads a pattern up to a NUL.
+    it 'finds nothing for a NUL in texts without one' do
+      expect(match?('a', "(?i)a\\\0")).to be(false)
     end
   end
 
@@ -246,6 +283,29 @@ RSpec.describe Simpkv::Query::Compiler do
       expect(nodes(['subquery', 'resources', nginx], 'nodes')).to eq(%w[web1 web2])
     end
 
+    it 'refuses values of events everywhere but in an answer' do
+      row = rows('events', ['extract', %w[old_value new_value], %w[= resource_type User]]).first
+      expect(row).to eq('old_value' => ['a'], 'new_value' => %w[a ssl])
+      [%w[= new_value x], ['null?', 'old_value', true], ['in', 'new_value', ['array', ['x']]],
+       ['extract', [%w[function count new_value]]], ['extract', ['new_value'], %w[group_by new_value]],
+       ['in', 'resource_title', ['extract', 'new_value', ['select_events']]]].each do |query|
+        expect { rows('events', query) }.to be_refused(/_value/)
+      end
+      expect { rows('events', nil, order_by: '[{"field":"old_value"}]') }.to be_refused(/old_value/)
+    end
+
+    it 'refuses logs and events of reports everywhere but in an answer' do
+      %w[logs resource_events].each do |name|
+        expect(rows('reports', ['extract', [name]]).map(&:keys).uniq).to eq([[name]])
+        [['extract', [['function', 'count', name]]], ['extract', [name], ['group_by', name]], ['null?', name, true],
+         ['in', 'hash', ['extract', name, ['select_reports']]],
+         ['in', 'hash', ['from', 'reports', ['extract', name]]]].each do |query|
+          expect { rows('reports', query) }.to be_refused(/'#{name}'/)
+        end
+        expect { rows('reports', nil, order_by: %([{"field":"#{name}"}])) }.to be_refused(/'#{name}'/)
+      end
+    end
+
     it 'relates events to their report, and the contents of a fact to the fact' do
       reports = rows('reports', ['subquery', 'events', %w[= status failure]])
       expect(reports.map { |row| row['status'] }).to eq(%w[failed])
@@ -334,6 +394,16 @@ RSpec.describe Simpkv::Query::Compiler do
       expect(nodes(['or', %w[= node_state inactive], %w[= certname web1]], 'nodes')).to eq(%w[old1 web1])
     end
 
+    # Such a count looks at no node.
+    it 'are left out of counts' do
+      count = ->(condition) { rows('resources', ['extract', [%w[function count]], condition]).first['count'] }
+      expect([%w[= title Nginx], %w[= type Host]].map(&count)).to eq([%w[= title Nginx], %w[= type Host]]
+        .map { |condition| nodes(condition, 'resources').length })
+      expect(count.call(['and', %w[= title Nginx], %w[= node_state any]])).to eq(count.call(%w[= title Nginx]) + 1)
+      expect(rows(nil, ['from', 'events', ['extract', [%w[function count]]]]).first['count'])
+        .to eq(rows(nil, %w[from events]).length)
+    end
+
     # A value brought them back.
     it 'are left out if a value looks like a query about them' do
       [['in', 'certname', ['array', %w[x node_state]]], ['=', 'facts.x', %w[= node_state any]]].each do |condition|
@@ -353,7 +423,7 @@ RSpec.describe Simpkv::Query::Compiler do
     deep = 100.times.reduce(%w[= certname web1]) { |query, _| ['not', query] }
     expect { rows('nodes', deep) }.to be_refused(/nested at most/)
     expect { rows('nodes', ['in', 'certname', ['array', ['x'] * 30_000]]) }.to be_refused(/A query has at most/)
-    expect { rows('nodes', ['=', %w[fact x], 2**64]) }.to be_refused(/out of range/)
+    expect { rows('nodes', ['=', %w[fact x], Float::INFINITY]) }.to be_refused(/out of range/)
     expect { rows('nodes', ['=', 'certname', "\xff"]) }.to be_refused(/not UTF-8/)
   end
 end

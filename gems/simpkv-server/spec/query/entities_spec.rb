@@ -13,6 +13,16 @@ RSpec.describe Simpkv::Query::Entities do
     expect(row.keys).to contain_exactly('certname', 'timestamp', 'environment', 'facts', 'trusted')
   end
 
+  # PuppetDB lacks it.
+  it 'has the time at which a node was seen last only if a query names it' do
+    seen = rows('nodes', ['extract', %w[certname facts_timestamp last_seen], %w[= certname web1]]).first
+    expect(seen['last_seen']).to eq(seen['facts_timestamp']).and be_a(String)
+    expect(rows('nodes', %w[= certname web1]).first).not_to include('last_seen')
+    expect(nodes(['<', 'last_seen', '2000-01-01'], 'nodes')).to eq([])
+    expect(rows('nodes', nil, order_by: '[{"field":"last_seen"}]', limit: 1).length).to eq(1)
+    expect { nodes(%w[= nosuch 1], 'nodes') }.to raise_error(/(?!.*last_seen)/)
+  end
+
   it 'answers with a list of facts as a member of a factset' do
     facts = rows('factsets', %w[= certname facts-only]).first['facts']
 
@@ -56,8 +66,23 @@ RSpec.describe Simpkv::Query::Entities do
     expect(nodes(['=', 'latest_report?', false], 'reports')).to eq(%w[web1])
   end
 
-  it 'has no packages' do
-    expect(rows('packages')).to eq([])
-    expect(rows('package-inventory', %w[= certname web1])).to eq([])
+  it 'has the packages of nodes' do
+    bash = { 'package_name' => 'bash', 'version' => '5.2', 'provider' => 'apt' }
+    expect(rows('packages', %w[= version 5.2])).to eq([bash])
+    expect(rows('package-inventory', ['=', 'package_name', 'bash']).sort_by { |row| row['certname'] })
+      .to eq(%w[web1 web2].map { |certname| { 'certname' => certname, **bash } })
+    old = ['in', 'certname', ['extract', 'certname', ['select_package_inventory', ['=', 'version', '5.1']]]]
+    expect(nodes(['and', %w[= node_state any], old], 'nodes')).to eq(%w[old1])
+    expect(nodes(['subquery', 'package_inventory', ['~', 'provider', 'gem']], 'nodes')).to eq(%w[web1])
+  end
+
+  # They were invalid entities.
+  it 'has no inputs of catalogs' do
+    expect([rows('catalog-inputs'), rows('catalog_input_contents')]).to eq([[], []])
+    expect(rows(nil, ['from', 'catalog_inputs', ['=', 'certname', 'web1']])).to eq([])
+    expect(rows('catalog_inputs', ['and', ['=', 'catalog_uuid', '"'], ['<=', 'inputs', 1]])).to eq([])
+    expect { rows('catalog-inputs', ['extract', %w[nosuch]]) }
+      .to be_refused("Can't extract unknown 'catalog_inputs' field 'nosuch'. Acceptable fields are 'certname', " \
+                     "'catalog_uuid', 'producer_timestamp', and 'inputs'")
   end
 end

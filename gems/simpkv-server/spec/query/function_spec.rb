@@ -3,6 +3,7 @@
 require_relative '../../../../spec/puppet_helper'
 require 'simpkv/termini'
 require_relative '../../../simpkv-estate/spec/support/estate_files'
+require_relative '../../../simpkv-estate/spec/support/spooled_writes'
 require_relative '../support/service'
 
 RSpec.describe 'simpkv::query' do
@@ -72,6 +73,44 @@ RSpec.describe 'simpkv::query' do
     expect { query(1) }.to raise_error(ArgumentError, /expects/)
   end
 
+  context 'while something that the run has reported waits in the spool' do
+    include SpooledWrites
+
+    let(:spool) { { 'spool' => "#{index}.spool" } }
+
+    before { SpooledWrites.compiler(root, spool).spool.save(facts('world.example.com')) }
+    after { FileUtils.rm_rf(spool['spool']) }
+
+    # @return [String] the body of the request that a query sends
+    def request
+      server = TCPServer.new('127.0.0.1', 0)
+      configure(spool.merge('query_uri' => "tcp://127.0.0.1:#{server.addr[1]}"))
+      asking = Thread.new { query('nodes { }') }
+      socket = server.accept
+      head = socket.gets("\r\n\r\n")
+      socket.read(Integer(head[/^content-length: (\d+)/i, 1])).tap do
+        socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]")
+        asking.value
+      end
+    ensure
+      [socket, server].compact.each(&:close)
+    end
+
+    # The service answered 503 then.
+    it 'does not have the service wait for it' do
+      expect(request).to eq('{"query":"nodes { }"}')
+      FileUtils.rm_rf(spool['spool'])
+      expect(request).to eq('{"query":"nodes { }","wait_for_node":"world.example.com"}')
+    end
+
+    it 'warns once a catalog that answers do not have it' do
+      configure(spool)
+      catalog = world.fresh_catalog
+      2.times { expect(catalog.call('simpkv::query', 'nodes[count()] { }')).to eq([{ 'count' => 2 }]) }
+      expect(world.warnings).to match([/what 'world.example.com' has reported waits in the spool .* do not have/])
+    end
+  end
+
   # As on JRuby.
   context 'with the option query_uri' do
     around do |example|
@@ -90,6 +129,16 @@ RSpec.describe 'simpkv::query' do
       expect(query('inventory[certname] { facts.os.family = "Debian" }')).to eq([{ 'certname' => 'web1' }])
       expect(query(['from', 'nodes', ['extract', [%w[function count]]]])).to eq([{ 'count' => 2 }])
       expect { query('nodes[certname] { certname = ') }.to raise_error(ArgumentError, /line 1, column 30/)
+    end
+
+    # It saw them about a second later.
+    it 'sees what the run of its node has saved' do
+      serve
+      seen = Array.new(3) do |number|
+        estate.facts.save('world.example.com', { 'number' => number })
+        query('facts[value] { name = "number" }')
+      end
+      expect(seen).to eq(Array.new(3) { |number| [{ 'value' => number }] })
     end
 
     it 'says that the service is not there, also with the option soft' do

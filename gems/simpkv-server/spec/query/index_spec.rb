@@ -17,7 +17,7 @@ RSpec.describe Simpkv::Query::Index do
 
   # @return [Integer] the number of rows that belong to nodes
   def count_rows
-    %w[nodes factsets facts resources reports events].sum do |table|
+    %w[nodes factsets facts node_packages resources reports events].sum do |table|
       select("SELECT COUNT(*) FROM #{table}").flatten.first
     end
   end
@@ -36,6 +36,16 @@ RSpec.describe Simpkv::Query::Index do
       expect([folder, *files].map { |file| File.stat(file).mode & 0o077 }).to all(eq(0))
     end
 
+    # Each update of the index opened the database twice, and read all facts again.
+    it 'are opened once by the holder of the lock, who reads no facts that are the same' do
+      enter('web1', facts: { 'a' => 1 })
+      allow(SQLite3::Database).to receive(:new).and_call_original
+      index.exclusively { index.read { |database| expect(database.get_first_value('SELECT 1')).to eq(1) } }
+      expect(SQLite3::Database).not_to have_received(:new)
+      index.update { |writer| writer.replace('web1', rows('web1', facts: { 'a' => 1 }).merge('facts' => [])) }
+      expect(select('SELECT name, value FROM facts')).to eq([%w[a 1]])
+    end
+
     it 'have a name of their own for each estate' do
       enter('web1')
       other = described_class.new(folder, 'another estate')
@@ -44,6 +54,25 @@ RSpec.describe Simpkv::Query::Index do
       expect(other.read { |database| database.execute('SELECT certname FROM nodes') }).to eq [['db1']]
       expect(certnames).to eq ['web1']
       other.close
+    end
+
+    # The reader took the index for one that was deleted.
+    it 'are read while another thread ends its write' do
+      enter('web1')
+      inside, leave = Array.new(2) { Queue.new }
+      writer = Thread.new do
+        index.exclusively do
+          inside << certnames
+          leave.pop
+        end
+      end
+      inside.pop
+      allow(index).to receive(:usable?).and_wrap_original do |usable|
+        leave << true
+        writer.join
+        usable.call
+      end
+      expect(certnames).to eq ['web1']
     end
 
     it 'are not made until they are used' do
@@ -319,8 +348,21 @@ RSpec.describe Simpkv::Query::Index do
       expect(select('SELECT id FROM nodes WHERE certname = ?', 'web1')).to eq before
     end
 
+    it 'replaces the packages of a node, of which other nodes have some as well' do
+      packages = ->(*names) { { '_puppet_inventory_1' => { 'packages' => names.map { |name| [name, '1', 'apt'] } } } }
+      enter('web1', facts: packages.call('bash', 'zsh'))
+      enter('web2', facts: packages.call('bash'))
+      enter('web1', facts: packages.call('zsh', 'dash'))
+
+      expect(select('SELECT certname, package_name FROM package_inventory JOIN nodes ON nodes.id = node ORDER BY 1, 2'))
+        .to eq [%w[web1 dash], %w[web1 zsh], %w[web2 bash]]
+      expect(select('SELECT count(*) FROM packages')).to eq [[3]]
+    end
+
     it 'removes all rows of a node' do
-      enter('web1', facts: { 'a' => 1 }, exports: { 'user' => [{ 'title' => 'x' }] }, reports: [report])
+      inventory = { 'packages' => [%w[bash 5 apt]] }
+      enter('web1', facts: { 'a' => 1, '_puppet_inventory_1' => inventory },
+                    exports: { 'user' => [{ 'title' => 'x' }] }, reports: [report])
       index.update { |writer| %w[web1 none].each { |certname| writer.remove(certname) } }
 
       expect(count_rows).to eq 0

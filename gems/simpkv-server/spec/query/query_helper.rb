@@ -7,11 +7,14 @@ require_relative '../support/query_tables'
 # The nodes of QueryEstate in an index.
 RSpec.shared_context 'with the index of an estate' do
   # The index is the same for all examples of a file: queries do not change it.
-  before(:context) { @database = QueryTables.new.fill.database }
+  before(:context) do
+    @tables = QueryTables.new.fill
+    @database = @tables.database
+  end
 
   after(:context) { @database.close }
 
-  let(:engine) { Simpkv::Query::Engine.new(@database) }
+  let(:engine) { @tables.engine }
 
   # @param entity [String, nil] as in a path
   # @param query [Array, nil]

@@ -26,6 +26,7 @@ RSpec.describe Simpkv::Query::Route do
     expect(answer(%w[nodes old1]).map { |row| row['certname'] }).to eq(%w[old1])
     expect(answer(%w[factsets old1 facts]).length).to eq(3)
     expect(answer(%w[nodes old1 facts])).to eq([])
+    expect(%w[web1 old1 nosuch].map { |name| answer(['package-inventory', name]).length }).to eq([2, 1, 0])
   end
 
   it 'knows the row that must exist' do
@@ -38,7 +39,7 @@ RSpec.describe Simpkv::Query::Route do
   it 'finds the metrics and logs of a report' do
     hash = rows('reports', %w[= status failed]).first['hash']
 
-    expect(answer(['reports', hash, 'logs']).map { |log| log['message'] }).to eq(['Applied catalog'])
+    expect(answer(['reports', hash, 'logs']).first.map { |log| log['message'] }).to eq(['Applied catalog'])
     expect(answer(['reports', hash, 'metrics']).length).to eq(2)
     expect(answer(['reports', hash, 'events']).length).to eq(2)
   end

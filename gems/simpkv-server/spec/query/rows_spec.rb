@@ -140,8 +140,14 @@ RSpec.describe Simpkv::Query::Rows do
         node(status: status, inventory: inventory, lifetime: 86_400, now: Time.iso8601(now))
       end
 
-      expect(before).to include('expires' => '2026-11-24T01:02:03.000Z', 'expired' => nil)
+      expect(before).to include('seen' => '2026-11-23T01:02:03.000Z',
+                                'expires' => '2026-11-24T01:02:03.000Z', 'expired' => nil)
       expect(after).to include('expires' => '2026-11-24T01:02:03.000Z', 'expired' => '2026-11-24T01:02:03.000Z')
+    end
+
+    it 'have the time of a deactivation' do
+      row = rows(inventory: inventory.merge('deactivated' => '2026-11-24T01:02:03.456Z'))['nodes'].first
+      expect(row).to include('deactivated' => '2026-11-24T01:02:03.456Z', 'expired' => nil)
     end
 
     it 'never expire without a lifetime, or without a known run' do
@@ -154,7 +160,8 @@ RSpec.describe Simpkv::Query::Rows do
   describe 'of facts' do
     let(:facts) do
       { 'values' => { 'os' => { 'name' => 'Debian', 'release' => [12, 1.5] }, 'up' => true, 'none' => nil },
-        'trusted' => { 'certname' => 'web1' }, 'timestamp' => '2026-11-23T01:02:03Z' }
+        'trusted' => { 'certname' => 'web1' }, 'timestamp' => '2026-11-23T01:02:03Z',
+        'producer' => 'puppet1' }
     end
 
     it 'are one for each fact, and one for the trusted facts' do
@@ -165,9 +172,18 @@ RSpec.describe Simpkv::Query::Rows do
 
     it 'have the set' do
       expect(rows(facts: facts, inventory: inventory, status: status)['factsets'])
-        .to match [{ 'environment' => 'production', 'timestamp' => '2026-11-23T01:02:03.000Z', 'producer' => nil,
+        .to match [{ 'environment' => 'production', 'timestamp' => '2026-11-23T01:02:03.000Z', 'producer' => 'puppet1',
                      'producer_timestamp' => '2026-11-23T01:02:03.000Z', 'hash' => /\A\h{40}\z/,
                      'trusted' => '{"certname":"web1"}' }]
+    end
+
+    it 'have the packages that an agent tells, and no fact of them' do
+      list = [%w[bash 5.2 apt], %w[bash 5.2 apt], %w[bash 5.2], ['rake', 13, 'gem'], 'x', %w[rake 13 gem]]
+      found = rows(facts: { 'values' => { '_puppet_inventory_1' => { 'packages' => list }, 'a' => 1 } })
+      expect(found['package_inventory'].map(&:values)).to eq([%w[bash 5.2 apt], %w[rake 13 gem]])
+      expect(%w[facts fact_paths].map { |table| found[table].map { |row| row['name'] } }).to eq([%w[a]] * 2)
+      other = rows(facts: { 'values' => { '_puppet_inventory_1' => 'x' } })
+      expect([other['package_inventory'], other['facts'].length]).to eq([[], 1])
     end
 
     it 'have the path of each value, with its type' do
@@ -294,6 +310,14 @@ RSpec.describe Simpkv::Query::Rows do
                      'catalog_uuid' => 'cu1', 'code_id' => 'c1', 'job_id' => nil }]
     end
 
+    it 'have its sender and its run' do
+      sent = catalog.merge('producer' => 'puppet1', 'producer_timestamp' => '2026-11-23T01:02:04.5678Z',
+                           'transaction_uuid' => 't1', 'job_id' => '7')
+      expect(rows(catalog: sent, status: status)['catalogs'])
+        .to match [include('producer' => 'puppet1', 'producer_timestamp' => '2026-11-23T01:02:04.567Z',
+                           'transaction_uuid' => 't1', 'job_id' => '7')]
+    end
+
     it 'are none if it is not stored' do
       expect(rows(exports: { 'user' => [{ 'title' => 'x' }] }).values_at('catalogs', 'edges')).to eq [[], []]
     end
@@ -307,7 +331,7 @@ RSpec.describe Simpkv::Query::Rows do
         .to include('latest' => 1, 'start_time' => '2026-11-23T01:01:01.000Z', 'end_time' => '2026-11-23T01:01:02.500Z',
                     'receive_time' => '2026-11-23T01:02:03.000Z', 'status' => 'changed', 'noop' => 0,
                     'noop_pending' => 1, 'corrective_change' => 0, 'puppet_version' => '8.10.0', 'report_format' => 12,
-                    'configuration_version' => '1790000000', 'transaction_uuid' => 'u1', 'logs' => '[]')
+                    'configuration_version' => '1790000000', 'transaction_uuid' => 'u1', 'details' => nil)
     end
 
     it 'have the latest one first, and hashes of their own' do
@@ -334,8 +358,23 @@ RSpec.describe Simpkv::Query::Rows do
         .to include('report' => found['reports'].first['hash'], 'status' => 'success', 'resource_type' => 'File',
                     'resource_title' => '/etc/motd', 'property' => 'content', 'corrective_change' => 1,
                     'timestamp' => '2026-11-23T01:01:02.000Z', 'message' => 'changed', 'file' => '/site.pp',
-                    'line' => 3,
-                    'new_value' => nil, 'old_value' => nil, 'containment_path' => nil)
+                    'line' => 3, 'number' => 0, 'containment_path' => nil)
+    end
+
+    it 'have what only a report with details has, without logs and values' do
+      event = { 'resource' => 'File[/a]', 'name' => 'mode_changed',
+                'containment_path' => ['Stage[main]', 'Nginx', 'File[/a]'] }
+      whole = report.merge('details' => 'd1', 'logs' => ['s3cret'], 'end_time' => '2026-11-23T01:01:09.123456Z',
+                           'type' => 'plan', 'catalog_uuid' => 'c1',
+                           'events' => [event, event.merge('property' => 'db_password')])
+      found = rows(reports: [whole])
+      expect(found['reports'].first).to include('details' => 'd1', 'end_time' => '2026-11-23T01:01:09.123Z',
+                                                'type' => 'plan', 'catalog_uuid' => 'c1')
+      expect(found['events'].first)
+        .to include('name' => 'mode_changed', 'containing_class' => 'Nginx',
+                    'containment_path' => '["Stage[main]","Nginx","File[/a]"]')
+      expect(found['events'].map { |row| row['number'] }).to eq([0, nil])
+      expect(found.to_s).not_to include('s3cret')
     end
 
     it 'leave out the message about a property with the name of a secret' do

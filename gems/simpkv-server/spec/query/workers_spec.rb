@@ -3,11 +3,13 @@
 require 'simpkv/query/builder'
 require 'simpkv/query/worker_process'
 require 'simpkv/query/workers'
+require 'simpkv/server/archives/export'
 require 'simpkv/server/queries'
 require_relative '../../../simpkv-estate/spec/support/estate_files'
 require_relative '../../../../spec/support/eventually'
 require_relative '../../../../spec/support/processes'
 require_relative '../../../../spec/support/scratch'
+require_relative '../support/archives'
 
 RSpec.describe Simpkv::Query::Workers do
   include Eventually
@@ -26,6 +28,7 @@ RSpec.describe Simpkv::Query::Workers do
 
   # A name that this pattern takes a very long time for.
   let(:hostile) { ['~', 'certname', '^(a|a|aa)*$'] }
+  let(:options) { { 'reports' => 7 } }
   let(:index) { Simpkv::Query::Index.of(estate, File.join(@folder, 'index')) }
 
   before do
@@ -176,6 +179,58 @@ RSpec.describe Simpkv::Query::Workers do
     Process.kill(:KILL, pid)
     slow.join
     expect(names).to eq(%w[web1 web2])
+  end
+
+  # They took all threads of the service.
+  it 'count a query whose answer receives details from the store as one that waits' do
+    @workers = described_class.new(index.path, count: 1, seconds: 60, rows: 100, waiting: 0)
+    store_reports(1)
+    gate = Queue.new
+    allow(estate.reports).to receive(:details).and_wrap_original do |details, tokens|
+      gate.pop && details.call(tokens)
+    end
+    slow = Thread.new { logs }
+    eventually { gate.num_waiting == 1 }
+    expect { names }.to raise_error(described_class::BusyError, /as many wait/)
+    gate << true
+    expect(slow.value).to eq([%w[run1]])
+    expect(names).to eq(%w[web1 web2])
+  ensure
+    gate&.push(true)
+    slow&.join
+  end
+
+  # The archive had it without logs and values.
+  it 'leave a report out of an archive if another one has replaced it' do
+    store_reports(7)
+    questions = lambda do |question|
+      store_reports(2, refresh: false) if question['path'] == ['factsets']
+      workers.ask(question, estate)
+    end
+    archive = Tempfile.create('archive', @folder)
+    Simpkv::Server::Archives::Export.new(&questions).write(archive)
+    archive.flush
+    reports = Archives.files(File.binread(archive.path)).select { |name, _| name.include?('/reports/') }.values
+    expect(reports.map { |report| report['logs'].first['message'] }).to match_array(%w[run3 run4 run5 run6 run7])
+  ensure
+    archive&.close
+  end
+
+  # Stores reports of a node; seven of them are kept.
+  def store_reports(count, refresh: true)
+    @runs ||= 0
+    count.times do
+      line = { 'level' => 'notice', 'message' => "run#{@runs += 1}", 'tags' => [] }
+      members = { 'status' => 'changed', 'environment' => 'production', 'time' => '2026-11-25T10:00:00Z' }
+      estate.reports.save('web1', Simpkv::Estate::WholeReport.new(members, {}, [], [line]))
+    end
+    Simpkv::Query::Builder.new(estate, index).refresh if refresh
+  end
+
+  # @return [Array<Array<String>>] the messages of each report
+  def logs
+    workers.ask({ 'path' => ['reports'], 'query' => nil }, estate).data
+           .map { |row| row['logs']['data'].map { |line| line['message'] } }
   end
 
   it 'leave threads of the service for other requests' do

@@ -37,6 +37,14 @@ RSpec.describe 'The API of access rights' do
       .each { |query, status| expect(client.get("/v1/access/explain#{query}").status).to eq(status) }
   end
 
+  it 'does not know a user that an apply is deleting' do
+    declared.apply
+    users = Simpkv::Access::StateDocuments.new(Simpkv::Estate.new(options))
+    users.put('users', 'u1', users.section('users').fetch('u1').merge('deleting' => true))
+    found = %w[u0 u1].map { |user| client.get("/v1/access/explain?path=environments/e1/a&user=#{user}").status }
+    expect(found).to eq([200, 404])
+  end
+
   it 'says for which groups it does not know whether they have a user' do
     group = @access.role_dn('team')
     @access.add_role('team', [])

@@ -19,7 +19,8 @@ RSpec.describe Simpkv::Server::BodyJson do
     text = '{"a":{"a":[{"a":1},{"a":2}]},"b":"\u00fc"}'
     expect(described_class.parse(text.b)).to eq('a' => { 'a' => [{ 'a' => 1 }, { 'a' => 2 }] }, 'b' => 'ü')
     expect(described_class.parse(+'7')).to eq(7)
-    expect { described_class.parse(+'{"a":') }.to raise_error(Simpkv::MalformedError)
+    expect { described_class.parse(+'{"a":') }
+      .to raise_error(Simpkv::Server::Problem, 'the body cannot be read: not a JSON document')
   end
 
   # The newest json refuses repeated members itself; the one of Ruby 3.1 takes the last one.

@@ -27,6 +27,24 @@ RSpec.describe 'The connections of the service' do
       client.get('/metrics').body[/^simpkv_http_connections_#{Regexp.escape(name)} (.*)$/, 1].to_f
     end
 
+    # malloc makes a heap of 64 MiB for each arena but the first one, of which most is not accessible yet.
+    #
+    # @return [Integer]
+    def heaps
+      maps = File.readlines("/proc/#{service.pid}/maps").map { |line| line.match(/\A(\h+)-(\h+) (....)/).captures }
+      maps.each_cons(2).count do |(from, _, access), (_, to, rest)|
+        access == 'rw-p' && rest == '---p' && to.hex - from.hex == 64 * 1024 * 1024
+      end
+    end
+
+    # There were as many as eight for each processor, and the memory of the service rose for hours.
+    it 'are answered from two arenas of malloc, whatever number of threads answers' do
+      clients = Array.new(12) do
+        Thread.new { Net::HTTP.start(*place) { |http| Array.new(20) { http.get('/healthz').code } } }
+      end
+      expect([clients.flat_map(&:value).uniq, heaps]).to eq([['200'], 1])
+    end
+
     it 'stay usable for others while one client opens 10,000 idle ones' do
       kept = UNIXSocket.new(service.socket)
       before = files

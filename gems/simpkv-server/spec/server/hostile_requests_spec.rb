@@ -137,9 +137,34 @@ RSpec.describe 'The service', order: :defined do
       answer = client.exchange("#{head}#{size}\r\n#{rest}", last: true)
       expect([size, answer&.status.to_i]).to match([size, be < 500])
     end
-    expect(client.exchange("#{head}#{'1' * 17}\r\n")).to have_attributes(status: 400, detail: 'malformed request')
+    expect(client.exchange("#{head}#{'1' * 17}\r\n"))
+      .to have_attributes(status: 400, detail: start_with('malformed request: a chunk of its body'))
     expect(service.log).not_to include('internal error')
     still_serves
+  end
+
+  # All of them answered "malformed request", and nothing more.
+  it 'says what is wrong with a malformed request, and what it must be' do
+    host = "Host: localhost\r\n"
+    put = "PUT /v1/keys/a HTTP/1.1\r\n#{host}"
+    get = "GET / HTTP/1.1\r\n#{host}"
+    { "get / HTTP/1.1\r\n#{host}" => 'capital letters', "G\u00e9T / HTTP/1.1\r\n#{host}" => 'capital letters',
+      "#{'A' * 21} / HTTP/1.1\r\n#{host}" => 'at most 20', "GET a HTTP/1.1\r\n#{host}" => "begins with '/'",
+      "GET /<a> HTTP/1.1\r\n#{host}" => 'such as %20', "GET /a b HTTP/1.1\r\n#{host}" => 'such as %20',
+      "GET /?a=\"b\" HTTP/1.1\r\n#{host}" => 'such as %20', "GET / HTTP/x\r\n#{host}" => 'METHOD PATH HTTP/1.1',
+      "GET / FTP/1.1\r\n#{host}" => 'METHOD PATH HTTP/1.1', "GET /\r\n#{host}" => 'METHOD PATH HTTP/1.1',
+      "GET / HTTP/1.1\n#{host}" => 'METHOD PATH HTTP/1.1',
+      "\x16\x03\x01\x02\x00\r\n" => 'ssl://', "hello\r\n" => 'ssl://',
+      "#{get}X : a\r\n" => 'before the colon', "#{get}X\r\n" => "'Name: value'", "#{get}X: \x01\r\n" => 'control char',
+      "#{get} folded\r\n" => "'Name: value'", "#{put}Content-Length: x\r\n" => 'one whole number',
+      "#{put}Content-Length: -1\r\n" => 'one whole number', "#{put}Transfer-Encoding: gzip\r\n" => 'must be chunked',
+      "#{put}Content-Length: 1\r\nContent-Length: 2\r\n" => 'one whole number',
+      "#{put}Transfer-Encoding: chunked, chunked\r\n" => 'must be chunked, once',
+      "GET /v1/keys/a?b=%zz HTTP/1.1\r\n#{host}Connection: close\r\n" => "each '%'" }.each do |head, why|
+      expect([head, client.exchange("#{head}\r\n".b).detail]).to match([head, include(why)])
+    end
+    expect(client.exchange("GET /pdb/query/v4 x HTTP/1.1\r\n#{host}\r\n")) # It was a problem in JSON.
+      .to have_attributes(headers: include('content-type' => 'text/plain;charset=utf-8'), body: include('such as %20'))
   end
 
   # A page of another site cannot send it, but a proxy can.

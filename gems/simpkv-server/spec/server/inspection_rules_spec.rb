@@ -34,12 +34,32 @@ RSpec.describe 'The API of inspection rules' do
     expect(client.delete("#{path}/#{uuid}").status).to eq(404)
   end
 
+  it 'takes what it has returned, and ignores what only answers have' do
+    created = client.post(path, rule.merge('uuid' => uuid)).data
+    client.delete("#{path}/#{uuid}")
+    again = client.post(path, created.merge('built_in' => true)) # links and built_in were refused.
+    expect(again).to have_attributes(status: 201, data: include(created.except('created_at')))
+    expect(client.post("#{path}/import", [created]).data['outcomes']).to match([include('outcome' => 'unchanged')])
+    expect(client.post("#{path}/test", 'facts' => {}, 'rules' => [created]).status).to eq(200)
+  end
+
+  it 'shows clients of OpenStack why a request was refused, who ignore problems' do
+    header = { 'X-OpenStack-Ironic-API-Version' => '1.95' }
+    answers = [client.post(path, { 'actions' => 1 }, header), client.get('/v1/nope', header),
+               client.exchange("GET /nodes x HTTP/1.1\r\n#{header.first.join(': ')}\r\n\r\n")]
+    expect(answers.map(&:status)).to eq([400, 404, 400])
+    expect(answers.first(2)).to all(have_attributes(headers: include('content-type' => 'application/json')))
+    expect(answers.map { |answer| JSON.parse(answer.data['error_message'])['faultstring'] })
+      .to match([start_with('actions: '), start_with('there is no'), start_with('malformed request: its ')])
+    expect(client.get('/v1/nope').headers['content-type']).to eq('application/problem+json')
+  end
+
   it 'refuses a rule with a wrong field, and names the place' do
-    { { 'conditions' => [] } => 'actions: ', { **rule, 'built_in' => true } => 'built_in: ',
+    { { 'conditions' => [] } => 'actions: ',
       { **rule, 'priority' => 10_000 } => 'priority: ', { **rule, 'priority' => -1 } => 'priority: ',
       { **rule, 'uuid' => 'x' } => 'uuid: ', { **rule, 'colour' => 1 } => 'colour',
-      { **rule, 'phase' => 'late' } => 'phase', '{"actions":' => 'the body is not JSON',
-      '[]' => 'the body must be an object', '' => 'the body is not JSON' }.each do |body, why|
+      { **rule, 'phase' => 'late' } => 'phase', '{"actions":' => 'the body cannot be read: not a JSON document',
+      '[]' => 'the body must be an object', '' => 'the body cannot be read: not a JSON document' }.each do |body, why|
       expect(client.post(path, body)).to have_attributes(status: 400, detail: include(why))
     end
     expect(client.get(path).data).to eq('inspection_rules' => [])

@@ -71,7 +71,7 @@ RSpec.describe 'The API of keys without their values' do
       %w[b/x a/x].each { |key| client.put("/v1/keys/#{key}", 'value' => 1) }
       %w[z1 y2 x1].each { |key| client.put("/v1/keys/#{key}", 'value' => 1) }
       page = ->(query) { client.get("/v1/keys/?values=false&#{query}").data }
-      expect(page.call('limit=3')).to eq('folders' => %w[a b], 'keys' => { 'x1' => {} },
+      expect(page.call('limit=3')).to eq('folders' => %w[a b], 'keys' => { 'x1' => {} }, 'next' => 'x1',
                                          'total' => { 'keys' => 3, 'folders' => 2 })
       expect(page.call('limit=3&offset=3')).to include('folders' => [], 'keys' => { 'y2' => {}, 'z1' => {} })
       expect(page.call('filter=1&limit=1')).to include('keys' => { 'x1' => {} },
@@ -83,7 +83,7 @@ RSpec.describe 'The API of keys without their values' do
       expire('y1')
       names = ->(query) { page.call("expired=true&errors=return&#{query}") }
       expect(names.call('limit=3')).to eq('folders' => %w[a b], 'keys' => { 'x1' => {} }, 'errors' => {},
-                                          'total' => { 'keys' => 4, 'folders' => 2 })
+                                          'next' => 'x1', 'total' => { 'keys' => 4, 'folders' => 2 })
       expect(names.call('limit=2&offset=3')['keys']).to eq('y1' => { 'expired' => true }, 'y2' => {})
       expect(names.call('limit=5&offset=9').values_at('keys', 'folders')).to eq([{}, []])
       expect(names.call('limit=1&offset=1&filter=1')['keys']).to eq('y1' => { 'expired' => true })

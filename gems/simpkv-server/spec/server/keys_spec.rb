@@ -77,6 +77,14 @@ RSpec.describe 'The API of keys' do
          version].each { |query| expect(client.get("#{path}?#{query}").status).to eq(400) }
     end
 
+    it 'takes an escaped slash for one between names, as generated clients send it' do
+      expect(client.put('/v1/keys/app1%2Ftoken', 'value' => 1)) # It was 400.
+        .to have_attributes(status: 201, headers: include('location' => "http://localhost#{path}"))
+      expect(client.get(path).data).to eq(client.get('/v1/keys/app1%2ftoken').data)
+      expect(client.get('/v1/keys/app1%2F').data).to include('keys' => { 'token' => include('value' => 1) })
+      expect(client.delete('/v1/keys/app1%2Ftoken').status).to eq(204)
+    end
+
     it 'names the methods of a key if a request has another' do
       expect(client.post(path, 'value' => 1))
         .to have_attributes(status: 405, headers: include('allow' => 'get, head, put, delete'))
@@ -134,8 +142,79 @@ RSpec.describe 'The API of keys' do
       expect(client.get('/v1/keys/app1/').status).to eq(404)
     end
 
+    it 'lists a page, of which expired keys are left out' do
+      %w[a b c d].each { |name| client.put("/v1/keys/app1/#{name}", 'value' => 1) }
+      client.put('/v1/keys/app1/sub/e', 'value' => 1)
+      expire('app1/b')
+      page = ->(query) { client.get("/v1/keys/app1/?values=false&#{query}").data }
+      expect(page.call('limit=3')).to eq('keys' => { 'a' => {} }, 'folders' => %w[sub], 'next' => 'b',
+                                         'total' => { 'keys' => 4, 'folders' => 1 })
+      expect(page.call('limit=2&offset=3')).to eq('keys' => { 'c' => {}, 'd' => {} }, 'folders' => [],
+                                                  'total' => { 'keys' => 4, 'folders' => 1 })
+      expect(page.call('limit=9&expired=true')['keys']).to include('b' => { 'expired' => true })
+      expect(client.get('/v1/keys/app1/?limit=2&offset=1').data['keys']).to match('a' => include('value' => 1))
+    end
+
+    # By an offset, the key after one that was deleted was on no page.
+    it 'lists each name on one page while keys are stored and deleted between the pages' do
+      %w[s1/x s2/x a b c d e f].each { |name| client.put("/v1/keys/app1/#{name}", 'value' => 1) }
+      changes = [[], %w[delete a], %w[put aa], %w[delete b], []].each
+      pages = []
+      until pages.any? && pages.last['next'].nil?
+        marker = pages.any? ? "&#{URI.encode_www_form(marker: pages.last['next'])}" : ''
+        pages << client.get("/v1/keys/app1/?values=false&limit=2#{marker}").data
+        change(*changes.next)
+      end
+      expect(pages.flat_map { |page| [*page['folders'], *page['keys'].keys] }).to eq(%w[s1 s2 a b c d e f])
+      expect(pages.map { |page| page['next'] }).to eq(['s2/', 'b', 'd', nil])
+      expect(client.get('/v1/keys/app1/?values=false&limit=2&marker=s1/').data).to include('folders' => %w[s2])
+      expect(client.get('/v1/keys/app1/?marker=a&offset=1')).to have_attributes(status: 400, detail: include('marker'))
+    end
+
+    def change(operation = nil, name = nil)
+      client.delete("/v1/keys/app1/#{name}") if operation == 'delete'
+      client.put("/v1/keys/app1/#{name}", 'value' => 1) if operation == 'put'
+    end
+
+    it 'answers several operations as if each came alone' do
+      tag = client.put('/v1/keys/app1/a', 'value' => 1).headers['etag']
+      client.put('/v1/keys/app1/b', 'value' => 2)
+      operations = [{ 'op' => 'get', 'key' => 'app1/a' }, { 'op' => 'get', 'key' => 'app1/none' },
+                    { 'op' => 'put', 'key' => 'app1/new', 'body' => { 'value' => 3 }, 'if_none_match' => '*' },
+                    { 'op' => 'put', 'key' => 'app1/b', 'body' => { 'value' => 4 }, 'if_match' => tag },
+                    { 'op' => 'put', 'key' => 'app1/c', 'body' => { 'values' => 4 } },
+                    { 'op' => 'get', 'key' => 'app1/../b' }, { 'op' => 'get', 'key' => 'app1%2Fa' },
+                    { 'op' => 'delete', 'key' => 'app1' }]
+      results = client.post('/v1/keys:batch', 'operations' => operations).data['results']
+      expect(results.transform_values { |result| result['status'] })
+        .to include('app1/a' => 200, 'app1/none' => 404, 'app1/new' => 201, 'app1/b' => 412, 'app1/c' => 400,
+                    'app1/../b' => 400, 'app1%2Fa' => 400, 'app1' => be_between(404, 409))
+      expect(results['app1/a']).to eq('status' => 200, 'etag' => tag, 'body' => { 'value' => 1, 'metadata' => {} })
+      expect(results['app1/c']['problem']['detail']).to include("unknown member 'values'")
+      gone = client.post('/v1/keys:batch?environment=dev', 'operations' => [{ 'op' => 'delete', 'key' => 'app1/a' }])
+      expect(gone.data['results']['app1/a']['status']).to eq(404)
+      one = [{ 'op' => 'delete', 'key' => 'app1/a', 'if_match' => tag }]
+      expect(client.post('/v1/keys:batch', 'operations' => one).data['results']).to eq('app1/a' => { 'status' => 204 })
+      expect(client.get('/v1/keys/app1?values=false').data['keys'].keys).to eq(%w[b new])
+    end
+
+    it 'refuses a batch that is wrong, and does nothing of it' do
+      good = { 'op' => 'put', 'key' => 'app1/x', 'body' => { 'value' => 1 } }
+      { [good, 1] => 'operations[1]: it must be an object', [good, { 'op' => 'list' }] => 'operations[1].op',
+        [good, { 'op' => 'get', 'key' => 'a/' }] => 'operations[1].key', [good, good] => "'app1/x' is in several",
+        [good, { 'op' => 'get', 'key' => 'a', 'if_match' => '*' }] => "unknown member 'if_match'",
+        [good, { 'op' => 'put', 'key' => 'a' }] => 'operations[1].body', [good] * 501 => 'at most 500',
+        [good, { 'op' => 'delete', 'key' => 'a', 'if_match' => 1 }] => 'operations[1].if_match' }.each do |list, why|
+        expect(client.post('/v1/keys:batch', 'operations' => list))
+          .to have_attributes(status: 400, detail: include(why))
+      end
+      expect(client.post('/v1/keys:batch', { 'operations' => [good] }, 'If-Match' => '*').status).to eq(412)
+      expect(client.get('/v1/keys:batch').status).to eq(405)
+      expect(client.get('/v1/keys/app1/x').status).to eq(404)
+    end
+
     it 'refuses a body that is wrong, and says which member' do
-      { { 'value' => nil } => 'value', { 'values' => 1 } => "unknown member 'values'", '{' => 'not JSON',
+      { { 'value' => nil } => 'value', { 'values' => 1 } => "unknown member 'values'", '{' => 'not a JSON document',
         { 'value' => 1, 'metadata' => 1 } => 'metadata', { 'value' => 'é', 'encoding' => 'base64' } => 'base64',
         { 'value' => 1, 'expires' => 'soon' } => 'expires', { 'value' => 1, 'expires_after' => 0 } => 'expires_after',
         { 'value' => 1, 'expires' => '2020-01-01T00:00:00Z' } => 'expires: 2020-01-01T00:00:00Z is past',
@@ -147,9 +226,11 @@ RSpec.describe 'The API of keys' do
     end
 
     it 'refuses a path that could be read in two ways' do
-      %w[/v1/keys/a/../b /v1/keys/a/%2e%2e/b /v1/keys//a /v1/keys/a//b /v1/keys/a%2fb /v1/keys/a%00 /v1/keys/a%ff
-         /v1/keys/./a /v1/keys/a%5cb /v1/keys/a%zz /v1/keys/%252e%252e/x /V1/keys/a].each do |tricky|
-        expect(client.get(tricky).status).to eq(tricky.start_with?('/V1') ? 404 : 400)
+      %w[/v1/keys/a/../b /v1/keys/a/%2e%2e/b /v1/keys//a /v1/keys/a//b /v1/keys/a%252fb /v1/keys/a%00 /v1/keys/a%ff
+         /v1/keys/./a /v1/keys/a%5cb /v1/keys/a%zz /v1/keys/%252e%252e/x /v1/keys/a%2f%2fb /v1/keys/%2fa
+         /v1/keys/a%2F..%2Fb /v1/keys/a%2f%2e%2e%2Fb /v1/keys/a%2f./b /v1/keys%2fa /v1/keys/%2f /v1%2Fkeys/a
+         /v1/%6beys/a%2fb /v1/nodes/a%2fb /V1/keys/a].each do |tricky|
+        expect([tricky, client.get(tricky).status]).to eq([tricky, tricky.start_with?('/V1') ? 404 : 400])
       end
       expect(client.put("/v1/keys/#{'a' * 5000}", 'value' => 1).status).to eq(400)
     end

@@ -1,5 +1,8 @@
 # frozen_string_literal: true
 
+require 'simpkv/query'
+require 'simpkv/server/problem'
+require 'simpkv/server/api/node_view'
 require_relative 'server_helper'
 
 RSpec.shared_context 'with two nodes' do
@@ -17,7 +20,7 @@ RSpec.shared_context 'with two nodes' do
 end
 
 RSpec.describe 'The API of nodes' do
-  include_context 'with a service for all examples'
+  include_context 'with a service for all examples', '--bind', 'tcp://127.0.0.1:0'
   include_context 'with two nodes'
 
   it 'lists nodes, with filters and in any order' do
@@ -122,6 +125,80 @@ RSpec.describe 'The API of nodes' do
     end
   end
 
+  describe 'a report with details' do
+    let(:event) do
+      { 'resource' => 'File[/a]', 'property' => 'mode', 'status' => 'success', 'time' => '2026-11-25T10:00:01Z',
+        'values' => { 'old' => '0600', 'new' => { 'a' => 1 } } }
+    end
+    let(:line) { { 'level' => 'notice', 'message' => 'pl4nted, "quoted"', 'tags' => ['notice'] } }
+    let(:logs) { [line.merge('file' => nil, 'line' => nil, 'source' => nil, 'time' => nil)] }
+    let(:values) { [['0600', { 'a' => 1 }]] }
+    # The index has met the status of the first run of a node that another example has had in the same second.
+    let(:node) { "node#{LdapIds.next}" }
+
+    before do
+      members = { 'status' => 'changed', 'environment' => 'production', 'time' => '2026-11-25T10:00:00Z' }
+      estate.reports.save(node, Simpkv::Estate::WholeReport.new(members, {}, [event], [line]))
+    end
+
+    # @return [Hash] the row of the report
+    def row(client)
+      rows = []
+      eventually(errors: RuntimeError) do
+        rows = client.get("/pdb/query/v4/reports?query=%5B%22%3D%22%2C%22certname%22%2C%22#{node}%22%5D").data
+        rows.is_a?(Array) && rows.length == 1 && rows.first['hash'] == hash
+      end
+      rows.first
+    end
+
+    def hash
+      client.get("/v1/nodes/#{node}/reports").data['reports'].first['hash']
+    end
+
+    it 'is whole in queries, and by its own path, and has no details without' do
+      row = row(client)
+      expect(row['logs']).to eq('href' => "/pdb/query/v4/reports/#{hash}/logs", 'data' => logs)
+      expect(row['resource_events']['data'].map { |each| each.values_at('old_value', 'new_value') }).to eq(values)
+      expect(client.get(row['logs']['href']).data).to eq(logs)
+      expect(client.get(row['resource_events']['href']).data.map { |each| each.values_at('old_value', 'new_value') })
+        .to eq(values)
+      expect(client.get("/v1/report_details/#{node}/#{hash}").data)
+        .to include('logs' => [line], 'events' => [include('old_value' => '0600', 'new_value' => { 'a' => 1 })])
+      expect(client.get("/v1/report_details/#{node}/nope")).to have_attributes(status: 404, detail: /no report nope/)
+      expect(client.get("/v1/nodes/#{node}/reports").body).not_to match(/pl4nted|"details"|0600/)
+    end
+
+    # It was shown without its logs and values.
+    it 'is not there if another one replaces it while it is read' do
+      allow(estate.reports).to receive(:all).and_wrap_original do |all, *arguments|
+        all.call(*arguments).tap do
+          (estate.options['reports'] + 1).times { estate.reports.save(node, 'status' => 'unchanged', 'events' => []) }
+        end
+      end
+      wanted = hash
+      expect { Simpkv::Server::Api::NodeView.new(estate, node).report(wanted) }
+        .to raise_error(Simpkv::Server::Problem, /no report #{wanted}/)
+    end
+
+    it 'is an error in queries if its details are lost' do
+      expect(row(client)['logs']['data']).to eq(logs)
+      Dir.glob(File.join(@root, "globals/estate/reports/#{node}/details/*")).each { |file| File.delete(file) }
+      expect(client.get("/pdb/query/v4/reports/#{hash}/logs"))
+        .to have_attributes(status: 500, body: include("reports/#{node}/details/"))
+      expect(client.get('/pdb/query/v4/reports?query=%5B%22extract%22%2C%22hash%22%5D').status).to eq(200)
+    end
+
+    it 'has no details for a local process that may read only' do
+      local = service.client('tcp')
+      row = row(local)
+      expect(row['logs']['data']).to be_nil
+      expect(row['resource_events']['data'].map { |each| each.values_at('old_value', 'new_value') }).to eq([[nil, nil]])
+      [row['logs']['href'], '/pdb/admin/v1/archive', "/v1/report_details/#{node}/#{hash}"].each do |path|
+        expect(local.get(path)).to have_attributes(status: 403, body: /report_details/)
+      end
+    end
+  end
+
   it 'says that a rule refuses a node' do
     client.post('/v1/inspection_rules', 'actions' => [{ 'op' => 'fail', 'args' => ['unknown rack'] }])
     outcome = client.post('/v1/nodes/new1/inspection?dry_run=true', {}).data
@@ -129,9 +206,11 @@ RSpec.describe 'The API of nodes' do
   end
 
   it 'deactivates a node' do
-    expect(client.delete('/v1/nodes/web1').data['removed']).to include('facts' => true)
-    expect(client.delete('/v1/nodes/web1').status).to eq(404)
+    expect(client.delete('/v1/nodes/web1').data['removed'].keys).to include('deactivated')
     expect(client.get('/v1/nodes').data['nodes'].map { |node| node['name'] }).to eq(%w[web2])
+    expect(client.get('/v1/nodes/web1/facts').status).to eq(200)
+    expect(client.delete('/v1/nodes/web1?purge=true').data['removed']).to include('facts' => true)
+    expect(client.delete('/v1/nodes/web1').status).to eq(404)
   end
 
   it 'fails a list if a document cannot be read, unless the client asks for the errors' do

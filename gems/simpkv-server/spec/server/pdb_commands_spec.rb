@@ -1,10 +1,15 @@
 # frozen_string_literal: true
 
 require 'digest/sha1'
+require 'tempfile'
 require 'zlib'
+require 'simpkv/query'
+require 'simpkv/server/archives/import'
+require 'simpkv/server/commands/submission'
 require_relative 'server_helper'
 require_relative '../../../../spec/support/certificates'
 require_relative '../../../../spec/support/wire_formats'
+require_relative '../support/archives'
 
 RSpec.describe 'The commands of the API of PuppetDB' do
   include WireFormats
@@ -51,16 +56,44 @@ RSpec.describe 'The commands of the API of PuppetDB' do
     resource('Site::Host', title, parameters, { 'exported' => true }.merge(members))
   end
 
+  # A client saw its command in the index about a second later.
+  it 'answers a query that waits for a command from what the command has stored' do
+    ask = lambda do |uuid|
+      query = { 'query' => 'facts[value] { certname = "web1" and name = "number" }', 'wait_for' => uuid }
+      client.get("/pdb/query/v4?#{URI.encode_www_form(query)}")
+    end
+    rows = ->(uuid) { ask[uuid].data }
+    stored = lambda do |number|
+      submit!('replace_facts', facts_payload('web1', 'number' => number)).fetch('uuid')
+    end
+    expect(Array.new(3) { |number| rows[stored[number]] }).to eq(Array.new(3) { |number| [{ 'value' => number }] })
+    # As after a restart, or of another service.
+    stored[3]
+    expect(rows[SecureRandom.uuid]).to eq [{ 'value' => 3 }]
+    expect(rows[submit!('deactivate_node', { 'certname' => 'web1' })['uuid']]).to eq []
+    expect(ask['web1']).to have_attributes(status: 400, body: 'wait_for: it must be the uuid of a command')
+  end
+
+  it 'knows the node of a command that has all in the body' do
+    text = JSON.generate('command' => 'replace facts', 'version' => 5, 'payload' => facts_payload('web1', {}))
+    submission = Simpkv::Server::Commands::Submission.new({})
+    submission.command(text)
+    expect(submission.certname).to eq('web1')
+  end
+
   shared_examples 'a store of commands' do
     it 'stores facts, trusted facts, exports, a report and the status of a node' do
-      submit!('replace_facts', facts_payload('web1', 'kernel' => 'Linux', 'trusted' => { 'certname' => 'web1' }))
+      packages = [%w[bash 5.2 apt], %w[rake 13 gem]]
+      submit!('replace_facts', facts_payload('web1', 'kernel' => 'Linux', 'trusted' => { 'certname' => 'web1' })
+                               .merge('package_inventory' => packages))
       nested = { 'a' => [1, { '__ptype' => 'Sensitive', '__pvalue' => 'pl4nted' }] }
       resource = host('www', { 'ip' => '192.0.2.1', 'login' => 'pl4nted', 'nested' => nested },
                       'tags' => %w[b a], 'sensitive_parameters' => %w[login])
       submit!('replace_catalog', catalog_payload('web1', [resource]))
       submit!('store_report', report_payload('web1', {}))
       expect(estate.facts.find('web1'))
-        .to include('values' => { 'kernel' => 'Linux' }, 'trusted' => { 'certname' => 'web1' })
+        .to include('values' => { 'kernel' => 'Linux', '_puppet_inventory_1' => { 'packages' => packages } },
+                    'trusted' => { 'certname' => 'web1' })
       expect(estate.exports.of('web1'))
         .to eq('site::host' => [{ 'title' => 'www', 'parameters' => { 'ip' => '192.0.2.1' }, 'tags' => %w[a b],
                                   'file' => '/etc/puppet/code/site.pp', 'line' => 3 }])
@@ -74,14 +107,19 @@ RSpec.describe 'The commands of the API of PuppetDB' do
         rows.any?
       end
       expect(rows).to match([include('type' => 'Site::Host', 'title' => 'www', 'exported' => true)])
+      found = client.get('/pdb/query/v4/package-inventory/web1').data
+      expect(found.map { |row| row.values_at('package_name', 'version', 'provider') }).to match_array(packages)
+      expect(client.get('/pdb/query/v4/facts').data.map { |row| row['name'] }).to contain_exactly('kernel', 'trusted')
     end
 
-    it 'removes what a node exports no more, and the whole node' do
+    it 'removes what a node exports no more, and all exports of a node that is deactivated' do
       submit!('replace_catalog', catalog_payload('web1', [host('www')]))
       submit!('replace_catalog', catalog_payload('web1', [resource('Notify', 'a')]))
       expect(estate.exports.of('web1')).to eq({})
+      submit!('replace_catalog', catalog_payload('web1', [host('www')]))
       submit!('deactivate_node', 'certname' => 'web1', 'producer_timestamp' => Time.now.utc.iso8601(3))
-      expect(estate.statuses.get('web1')).to be_nil
+      expect(estate.exports.of('web1')).to eq({})
+      expect(estate.inventory.current).to be_empty
     end
   end
 
@@ -116,6 +154,24 @@ RSpec.describe 'The commands of the API of PuppetDB' do
     eventually(errors: RuntimeError) { service.log.match?(%r{ #{id} local POST /pdb/cmd/v1 200 }) }
   end
 
+  # pypuppetdb sends the one of a text of Python, and all its commands were refused.
+  context 'with --debug' do
+    let(:service) { @service = Service.new(options, *%w[--bind tcp://127.0.0.1:0 --local-write --debug]).tap(&:start) }
+
+    it 'takes any checksum, and logs one that is of nothing that it knows' do
+      facts = facts_payload('web1', 'kernel' => 'pl4nted')
+      whole = { 'command' => 'replace facts', 'version' => 5, 'payload' => facts, 'checksum' => '0' * 40 }
+      [Digest::SHA1.hexdigest("{'kernel': 'pl4nted'}"), Digest::SHA1.hexdigest(JSON.generate(facts))].each do |sum|
+        submit!('replace_facts', facts, 'checksum' => sum)
+      end
+      expect(client.post('/pdb/cmd/v1', whole, types).status).to eq(200)
+      log = []
+      eventually(errors: RuntimeError) { (log = service.log.lines.grep(/pdb.cmd|checksum/)).length > 3 }
+      expect(log.grep(/checksum/)).to match([/ local the checksum of a command is not that of its body$/])
+      expect(log.join).not_to include('pl4nted')
+    end
+  end
+
   it 'takes names with spaces, compressed bodies, and all in the body' do
     facts = JSON.generate(facts_payload('web1', 'kernel' => 'Linux'))
     submit!('replace facts', facts, { 'version' => 5, 'certname' => 'web1' })
@@ -133,11 +189,41 @@ RSpec.describe 'The commands of the API of PuppetDB' do
     submit!('replace_facts', facts_payload('web1', { 'kernel' => 'Hurd' }, old))
     expect(estate.facts.find('web1')['values']).to eq('kernel' => 'Linux')
     submit!('replace_catalog', catalog_payload('web1', [host('new')]))
+    # Between two runs with the same facts.
+    submit!('replace_facts', facts_payload('web2', { 'kernel' => 'Linux' }, old))
+    submit!('replace_catalog', catalog_payload('web2', []))
+    submit!('replace_facts', facts_payload('web2', { 'kernel' => 'Hurd' }, old + 30))
+    expect(estate.facts.find('web2')['values']).to eq('kernel' => 'Linux')
     submit!('store_report', report_payload('web1'))
     submit!('replace_catalog', catalog_payload('web1', [host('old')], at: old))
     submit!('deactivate_node', 'certname' => 'web1', 'producer_timestamp' => old.utc.iso8601(3))
     expect(estate.exports.of('web1')['site::host']).to match([include('title' => 'new')])
     expect(estate.statuses.get('web1')).to include('runs' => 1)
+  end
+
+  # @return [Array] the names of the nodes that queries find, when there are any
+  def nodes(state)
+    eventually(errors: RuntimeError) do
+      rows = client.get("/pdb/query/v4/nodes?query=#{CGI.escape(%(["=","node_state","#{state}"]))}").data
+      rows.map { |row| row['certname'] } if rows.any?
+    end
+  end
+
+  # It removed the node at once, and what was sent before brought it back.
+  it 'keeps a deactivated node, which only its next run brings back' do
+    times = [60, 40, 50, 30].map { |seconds| Time.now - seconds }
+    first, deactivated, late, second = times.zip(%w[Linux Linux Hurd Linux]).map do |time, kernel|
+      [facts_payload('web1', { 'kernel' => kernel }, time), catalog_payload('web1', [host(kernel)], at: time)]
+    end
+    run = ->((facts, catalog)) { [submit!('replace_facts', facts), submit!('replace_catalog', catalog)] }
+    run.call(first)
+    submit!('deactivate_node', deactivated.last.slice('certname', 'producer_timestamp'))
+    run.call(late)
+    expect(nodes('inactive')).to eq(%w[web1])
+    expect([estate.exports.of('web1'), estate.facts.find('web1')['values']]).to eq([{}, { 'kernel' => 'Linux' }])
+    run.call(second)
+    expect(nodes('active')).to eq(%w[web1])
+    expect(estate.exports.of('web1').keys).to eq(%w[site::host])
   end
 
   it 'stores a report once that a client sends again' do
@@ -161,21 +247,35 @@ RSpec.describe 'The commands of the API of PuppetDB' do
   context 'with catalogs' do
     let(:estate_options) { { 'catalogs' => true } }
 
-    it 'stores a catalog that Puppet can read, and that queries answer from' do
+    let(:sent) { { 'producer' => 'puppet1', 'producer_timestamp' => '2026-11-23T02:02:03.123456+01:00' } }
+    let(:ids) { { 'transaction_uuid' => 't1', 'catalog_uuid' => 'c1', 'code_id' => 'code', 'job_id' => '7' } }
+
+    # The senders were not stored.
+    it 'stores who sent facts, reports and a catalog that Puppet can read, and queries answer from them' do
+      submit!('replace_facts', facts_payload('web1', 'kernel' => 'Linux').merge(sent))
+      submit!('store_report', report_payload('web1').merge(sent))
       motd = resource('File', '/etc/motd', { 'ensure' => 'file', 'require' => 'Notify[n]' }, 'tags' => %w[file])
       main = resource('Class', 'main', 'name' => 'main')
       edges = [edge(%w[Stage main], %w[Class main]), edge(%w[Class main], %w[File /etc/motd]),
                edge(%w[Class main], %w[Site::Host www]),
                edge(%w[Notify n], %w[File /etc/motd], relationship: 'required-by')]
       resources = [resource('Stage', 'main', 'name' => 'main'), main, motd, resource('Notify', 'n'), host('www')]
-      submit!('replace_catalog', catalog_payload('web1', resources, edges))
+      submit!('replace_catalog', catalog_payload('web1', resources, edges).merge(sent, ids))
       data = estate.catalogs.get('web1')
+      stored = sent.merge('producer_timestamp' => '2026-11-23T01:02:03.123456Z')
+      expect([estate.facts.find('web1'), estate.reports.latest('web1'), data.slice(*ids.keys, *sent.keys)])
+        .to match([include(stored), include(stored), stored.merge(ids)])
       expect(data['resources'].map { |each| each['type'] }).to eq(%w[Stage Class File Notify])
       expect(data['edges']).to eq([{ 'source' => 'Stage[main]', 'target' => 'Class[main]' },
                                    { 'source' => 'Class[main]', 'target' => 'File[/etc/motd]' }])
+      # Edges to exported resources were missing.
       expect(relationships).to include(%w[Class[main] contains File[/etc/motd]],
+                                       %w[Class[main] contains Site::Host[www]],
                                        %w[Notify[n] required-by File[/etc/motd]])
       expect(restored(data).resource('File[/etc/motd]')[:ensure]).to eq('file')
+      expect(%w[factsets catalogs reports].map { |name| client.get("/pdb/query/v4/producers/puppet1/#{name}").data })
+        .to match([[include(sent.slice('producer'))], [include(ids)], [include('receive_time' => a_kind_of(String))]])
+      expect(client.get('/pdb/query/v4/producers').data).to eq([{ 'name' => 'puppet1' }])
     end
 
     def relationships
@@ -196,14 +296,161 @@ RSpec.describe 'The commands of the API of PuppetDB' do
     end
   end
 
-  it 'stores neither logs nor values of events, and puts failures first' do
-    log = { 'message' => 'pl4nted', 'level' => 'notice', 'source' => 'Puppet', 'tags' => [] }
-    events = Array.new(101) { {} } + [{ 'status' => 'failure', 'message' => 'failed' }]
-    submit!('store_report', report_payload('web1', *events).merge('logs' => [log]))
-    report = estate.reports.latest('web1')
-    expect(report['events'].first).to include('status' => 'failure')
-    expect([report['events'].length, report['events_left_out']]).to eq([100, 2])
-    expect(report.to_s).not_to match(/pl4nted|n3w|0ld/)
+  # Logs, values and skipped resources were left out, and times cut to seconds.
+  it 'stores a report whole, failures first' do
+    log = { 'message' => 'Applied', 'level' => 'notice', 'source' => 'Puppet', 'tags' => ['notice'],
+            'time' => '2026-11-23T16:00:00.123456789+01:00' }
+    more = { 'catalog_uuid' => 'c-1', 'code_id' => 'c0de', 'job_id' => '7', 'type' => 'plan', 'logs' => [log],
+             'start_time' => '2026-11-23T15:00:00.25Z' }
+    payload = report_payload('web1', {}, { 'status' => 'failure', 'name' => 'changed' }).merge(more)
+    skipped = payload['resources'].first.merge('events' => [], 'skipped' => true, 'resource_title' => '/a')
+    submit!('store_report', payload.merge('resources' => [skipped, *payload['resources']]))
+    report = estate.reports.with_details('web1', estate.reports.all('web1')).first
+    expect(report).to include('time' => '2026-11-23T15:00:00.25Z', 'end_time' => match(/Z\z/),
+                              **more.slice('catalog_uuid', 'code_id', 'job_id', 'type'))
+    expect(report['logs']).to eq([log.merge('time' => '2026-11-23T15:00:00.123456789Z')])
+    expect(report['events'].map { |event| event.values_at('status', 'name') })
+      .to eq([%w[failure changed], %w[success content_changed], ['skipped', nil]])
+    expect(report['events'].map { |event| event['containment_path'] })
+      .to eq([skipped['containment_path']] * 3)
+    expect(report['values']).to eq([*[{ 'old' => '0ld', 'new' => 'n3w' }] * 2, nil])
+  end
+
+  describe 'the archive' do
+    let(:estate_options) { { 'catalogs' => true } }
+    let(:section) { { 'command_bytes' => 1_048_576 } }
+    let(:long) { "#{'a' * 60}.#{'b' * 60}.example.com" }
+
+    def import(archive)
+      client.post('/pdb/admin/v1/archive', *Archives.upload(archive))
+    end
+
+    # Three nodes: one with all, one that only exports, and one with facts and a long name.
+    def store_nodes
+      submit!('replace_facts', facts_payload('web1', 'kernel' => 'Linux', 'trusted' => { 'certname' => 'web1' })
+                               .merge('package_inventory' => [%w[bash 5.2 apt]]))
+      motd = resource('File', '/etc/motd', { 'ensure' => 'file' }, 'tags' => %w[file])
+      edges = [edge(%w[Class main], %w[File /etc/motd]), edge(%w[Class main], %w[Notify gone])]
+      submit!('replace_catalog', catalog_payload('web1', [resource('Class', 'main'), motd, host('www')], edges))
+      log = { 'level' => 'notice', 'message' => 'x' * 5000, 'source' => 'Puppet', 'tags' => ['notice'], 'file' => '/a',
+              'line' => 3, 'time' => '2026-11-23T16:00:00.123Z' }
+      submit!('store_report', report_payload('web1', { 'property' => 'mode' }).merge('logs' => [log]))
+      host = { 'parameters' => { 'ip' => '192.0.2.2' }, 'tags' => %w[x] }
+      estate.exports.save('web2', { 'site::host' => [host.merge('title' => 'db')] }, 'production')
+      submit!('replace_facts', facts_payload(long, 'kernel' => 'Linux'))
+    end
+
+    def export
+      eventually(errors: RuntimeError) { client.get('/pdb/query/v4/nodes').data.length == 3 }
+      response = client.get('/pdb/admin/v1/archive')
+      expect(response).to have_attributes(
+        status: 200, headers: include('content-disposition' => /\Aattachment; filename=puppetdb-export-.*\.tgz\z/)
+      )
+      response.body
+    end
+
+    def stored
+      { facts: %W[web1 #{long}].map { |name| estate.facts.find(name).to_h.slice('values', 'trusted') },
+        exports: %w[web1 web2].map { |name| estate.exports.of(name) },
+        catalog: estate.catalogs.get('web1').to_h.values_at('resources', 'edges').flatten.sort_by(&:to_s),
+        reports: reports.map { |each| each.slice('status', 'transaction_uuid', 'changes', 'logs', 'values') } }
+    end
+
+    def reports
+      estate.reports.with_details('web1', estate.reports.all('web1'))
+    end
+
+    it 'has all that queries see, and brings it back' do
+      store_nodes
+      before = stored
+      archive = export
+      files = Archives.files(archive)
+      expect(files.keys.first).to eq('puppetdb-bak/export-metadata.json')
+      expect(files.values.first['command_versions'])
+        .to eq('replace_facts' => 5, 'replace_catalog' => 9, 'store_report' => 8)
+      expect(files.keys.map(&:length).max).to be < 120
+      catalog = files.find { |name, _| name.start_with?('puppetdb-bak/catalogs/web1-') }.last
+      expect(catalog['edges'].map { |each| each['target']['title'] }).to eq(%w[/etc/motd])
+      report = files.find { |name, _| name.start_with?('puppetdb-bak/reports/') }.last
+      expect([report['logs'].length, report['resources'].first['events'].first['new_value']]).to eq([1, 'n3w'])
+      # The length of a compressed secret would tell of it: redaction may have missed one.
+      expect(client.get('/pdb/query/v4/reports', 'Accept-Encoding' => 'gzip'))
+        .to have_attributes(headers: hash_excluding('content-encoding'), body: /xxx/)
+      ['web1', 'web2', long].each { |certname| estate.remove(certname) }
+      expect(stored).to match(hash_including(catalog: [nil, nil], reports: []))
+      # The index has the nodes until it is refreshed.
+      expect(import(archive).data)
+        .to eq('ok' => true, 'commands' => { 'facts' => 2, 'catalogs' => 2, 'reports' => 1, 'ignored' => 0 })
+      expect(stored).to eq(before)
+    end
+
+    it 'is refused if it is none, and the file that is wrong is named' do
+      metadata = { 'puppetdb-bak/metadata.json' => { 'command_versions' => { 'replace_facts' => 5 } } }
+      facts = facts_payload('web1', 'kernel' => 'Linux')
+      whole = Archives.make(**metadata, 'puppetdb-bak/catalog_inputs/a.json' => {}, 'x/facts/web1.json' => facts)
+      { whole.byteslice(0, 40) => 'archive: it must be a tar.gz, whole', 'x' => 'archive: it must be a tar.gz, whole',
+        Archives.make('puppetdb-bak/facts/a.json' => facts) => /archive: its first file must be .*metadata.json/,
+        Archives.make(**metadata, 'a/facts/a.json' => '{"pl4nted') => %r{a/facts/a.json: the body cannot be read},
+        Archives.make(**metadata, 'a/facts/a.json' => { 'certname' => 1 }) => %r{a/facts/a.json: certname: it must},
+        Archives.make(**metadata, 'a/reports/a.json' => {}) => %r{a/reports/a.json: .*'store_report' in version 8} }
+        .each { |archive, text| expect(import(archive)).to have_attributes(status: 400, body: match(text)) }
+      expect(client.post('/pdb/admin/v1/archive', whole, types)).to have_attributes(status: 400, body: /must be a file/)
+      expect(client.get('/pdb/admin/v1/archive?anonymization_profile=full')).to have_attributes(status: 400)
+      expect(estate.inventory.names).to be_empty
+      expect(import(whole).data['commands']).to include('facts' => 1, 'ignored' => 1)
+      expect(service.log).not_to include('pl4nted')
+    end
+
+    it 'is refused if it is damaged behind its last command, unpacks to too much, or another one is being read' do
+      files = { 'a/metadata.json' => { 'command_versions' => { 'replace_facts' => 5 } } }
+      whole = Archives.make(files)
+      damaged = [whole.dup.tap { |bytes| bytes.setbyte(-6, bytes.getbyte(-6) ^ 1) }, whole[0..-2], whole + whole,
+                 "#{whole}\0"]
+      damaged.each { |archive| expect(import(archive)).to have_attributes(status: 400, body: /a tar.gz, whole/) }
+      bomb = Archives.make(**files, 'a/catalog_inputs/a.json' => "\0" * 8_000_000)
+      expect(import(bomb)).to have_attributes(status: 413, body: /more than 100 times its size and 'command_bytes'/)
+      whole = Archives.make(**files, 'a/facts/a.json' => facts_payload('web1', 'kernel' => 'Linux'))
+      submit!('replace_facts', facts_payload('web1', 'kernel' => 'Linux'))
+      both = File.open(File.join(@root, 'globals/estate/inventory/web1')) do |document|
+        document.flock(File::LOCK_EX) # The store waits for it.
+        Array.new(2) { Thread.new { import(whole) } }.tap { |reading| eventually { reading.one?(&:alive?) } }
+      end
+      expect(both.map { |reading| [reading.value.status, reading.value.body] })
+        .to contain_exactly([200, /"facts":1/], [503, /another archive is being written or read/])
+    end
+
+    it 'leaves no file of a form behind' do
+      body, headers = Archives.upload(Archives.make({}))
+      more = body.sub("\r\n--B--\r\n".b, "\r\n#{body.sub('"archive"', '"other"')}")
+      [more, more[0..-8]].each do |each|
+        expect(client.post('/pdb/admin/v1/archive', each, headers).status).to eq(400)
+        descriptors = Dir["/proc/#{service.pid}/fd/*"].select { |path| File.symlink?(path) }
+        expect(descriptors.map { |path| File.readlink(path) }.grep(/RackMultipart|archive/)).to eq([])
+      end
+    end
+
+    it 'tells an error of the store as such, and not as one of the archive' do
+      file = Tempfile.create('archive', @root)
+      file.write(Archives.make('a/metadata.json' => { 'command_versions' => { 'replace_facts' => 5 } },
+                               'a/facts/a.json' => facts_payload('web1', {})))
+      file.rewind
+      import = Simpkv::Server::Archives::Import.new(1000)
+      expect { import.read(file) { raise ArgumentError, 'x' } }.to raise_error(ArgumentError, 'x')
+    ensure
+      file&.close
+    end
+
+    it 'tells the numbers that PuppetDB has for administrators' do
+      store_nodes
+      export
+      stats = client.get('/pdb/admin/v1/summary-stats').data
+      nodes = [{ 'active' => false, 'count' => 0 }, { 'active' => true, 'count' => 3 }]
+      expect(stats).to include('node_activity' => nodes,
+                               'fact_path_counts_by_depth' => [{ 'depth' => 0, 'count' => 1 },
+                                                               { 'depth' => 1, 'count' => 1 }],
+                               'num_distinct_edges_source_target' => [{ 'count' => 1 }], 'table_usage' => [])
+      expect(stats['num_resources_per_node'].first['quantiles'].values_at(0, 10, 20)).to eq([1.0, 2.0, 3.0])
+    end
   end
 
   describe 'what it refuses:' do
@@ -224,8 +471,6 @@ RSpec.describe 'The commands of the API of PuppetDB' do
     it 'parameters that are missing or wrong' do
       expect(refused(submit('replace_facts', facts, 'certname' => nil))).to match(/\Acertname: /)
       expect(refused(submit('replace_facts', facts, 'certname' => 'web2'))).to match(/\Acertname: /)
-      expect(refused(submit('replace_facts', facts, 'checksum' => '0' * 40))).to match(/\Achecksum: /)
-      expect(refused(submit('replace_facts', facts, 'checksum' => 'x'))).to match(/\Achecksum: /)
       expect(refused(submit('replace_facts', facts, 'producer-timestamp' => 'now'))).to match(/\Aproducer-timestamp: /)
       expect(refused(submit('replace_facts', facts, 'secondsToWaitForCompletion' => '-1'))).to match(/\AsecondsTo/)
       expect(refused(submit('replace_facts', facts, 'colour' => 'red'))).to match(/unknown parameter 'colour'/)
@@ -236,6 +481,11 @@ RSpec.describe 'The commands of the API of PuppetDB' do
         expect(refused(submit('replace_facts', facts.merge(path.first => ['pl4nted']), 'certname' => 'web1')))
           .to match(/\A#{path.first}: it must be a/).and match(/#{words}|a text/)
       end
+      list = 'package_inventory: it must be a list of [NAME, VERSION, PROVIDER]'
+      [{}, [%w[pl4nted 5]], [['pl4nted', 5, 'apt']]].each do |packages|
+        expect(refused(submit('replace_facts', facts.merge('package_inventory' => packages)))).to match(/package_inv/)
+      end
+      expect(refused(submit('replace_facts', facts.merge('package_inventory' => ['x'])))).to eq(list)
       catalog = ->(resources, edges = []) { submit('replace_catalog', catalog_payload('web1', resources, edges)) }
       good = host('pl4nted')
       { { 'type' => 'pl4nted/x' } => 'resources[1].type: it must be the name of a type',
@@ -266,9 +516,9 @@ RSpec.describe 'The commands of the API of PuppetDB' do
 
     it 'bodies that are no JSON, or not compressed as they say, or of another type' do
       command = { 'certname' => 'web1' }
-      expect(refused(submit('replace_facts', '{"certname": "pl4nted', command))).to eq('the body is not JSON')
-      expect(refused(submit('replace_facts', "\xff".b, command))).to eq('the body is not JSON')
-      expect(refused(submit('replace_facts', '', command))).to eq('the body is not JSON')
+      ['{"certname": "pl4nted', "\xff".b, ''].each do |body|
+        expect(refused(submit('replace_facts', body, command))).to eq('the body cannot be read: not a JSON document')
+      end
       expect(refused(submit('replace_facts', '[]', command))).to eq('the payload: it must be an object')
       expect(refused(submit('replace_facts', facts, {}, 'Content-Encoding' => 'gzip'))).to match(/gzip/)
       cut = Zlib.gzip(JSON.generate(facts))[0..-20]
@@ -348,6 +598,9 @@ RSpec.describe 'The commands of the API of PuppetDB' do
       end
       expect(send_large(as('compiler'), "Content-Length: #{large.bytesize}", large)).to eq(200)
       expect(send_large(as('compiler'), 'Transfer-Encoding: chunked', "#{chunk}0\r\n\r\n")).to eq(200)
+      # A token is looked for when the body is there: meanwhile the service would read nothing else.
+      token = "Content-Length: #{large.bytesize}\r\nAuthorization: Bearer simpkv_x"
+      expect(send_large(as('compiler'), token, large)).to eq(401)
       expect(service.log).not_to include('internal error')
     end
   end

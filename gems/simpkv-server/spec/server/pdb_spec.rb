@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'time'
+require 'zlib'
 require_relative 'server_helper'
 
 RSpec.describe 'The API of PuppetDB' do
@@ -14,7 +15,8 @@ RSpec.describe 'The API of PuppetDB' do
     save('web1', 'kernel' => 'Linux', 'os' => { 'family' => 'Debian' }, 'db_password' => 'pl4nted')
     save('web2', 'kernel' => 'Linux', 'os' => { 'family' => 'RedHat' })
     hosts = { 'title' => '/etc/hosts', 'parameters' => { 'ensure' => 'file' }, 'tags' => %w[file] }
-    estate.exports.save('web1', { 'file' => [hosts] }, 'production')
+    lines = { 'title' => "a\n  b\t", 'parameters' => {}, 'tags' => %w[exec] }
+    estate.exports.save('web1', { 'file' => [hosts], 'exec' => [lines] }, 'production')
   end
 
   def save(certname, facts)
@@ -46,6 +48,12 @@ RSpec.describe 'The API of PuppetDB' do
     expect(names(post({ 'query' => JSON.generate(['from', 'nodes', ast]) }))).to eq(%w[web1 web2])
     expect(names(query({}, '/nodes'))).to eq(%w[web1 web2])
     expect(names(post('', '/nodes'))).to eq(%w[web1 web2])
+    expect(names(post({ 'query' => pql }, '', {}))).to eq(%w[web1]) # It was 415: PuppetDB takes a body without a type.
+    # The form was ignored, so that the answer had all nodes. The gem puppetdb-ruby, and so `puppet query`, sends it.
+    form = { 'query' => '["=","certname","web2"]', 'limit' => 5 }
+    response = local.request('GET', '/pdb/query/v4/nodes', URI.encode_www_form(form),
+                             'Content-Type' => 'application/x-www-form-urlencoded')
+    expect(names(response)).to eq(%w[web2])
   end
 
   it 'answers with a page, the number of all rows, and JSON for people' do
@@ -67,6 +75,8 @@ RSpec.describe 'The API of PuppetDB' do
        /nodes/web1/resources/File/%2Fetc%2Fhosts].each do |path|
       expect(query({}, path).data).to match([include('title' => '/etc/hosts', 'parameters' => { 'ensure' => 'file' })])
     end
+    expect(query({}, '/resources/Exec/a%0A%20%20b%09').data).to match([include('title' => "a\n  b\t")])
+    expect(query({}, '/resources/Exec/a%00')).to have_attributes(status: 400, body: start_with('malformed path'))
   end
 
   it 'says what it does not know as PuppetDB says it' do
@@ -95,8 +105,34 @@ RSpec.describe 'The API of PuppetDB' do
       .to match([400, text, /'colour' is not a queryable object for nodes/])
     expect(refused.call(post({}, '/nodes', 'Content-Type' => 'text/plain')))
       .to eq([415, text, 'content type text/plain not supported'])
-    expect(refused.call(post('nodes', '/nodes'))).to match([400, text, /Json parse error/])
+    expect(refused.call(post('nodes', '/nodes'))).to match([400, text, /not a JSON document/])
+    deep = 200.times.reduce(%w[= certname web1]) { |query, _| ['not', query] }
+    expect(refused.call(query({ 'query' => JSON.generate(deep, max_nesting: 0) }, '/nodes')))
+      .to eq([400, text, 'A query may be nested at most 64 deep'])
+    expect(refused.call(post("{\"query\":#{JSON.generate(deep, max_nesting: 0)}}", '/nodes')))
+      .to eq([400, text, 'the body cannot be read: nested too deeply'])
+    expect(refused.call(local.get('/pdb/query/v4/nodes', 'Accept' => 'text/html')))
+      .to eq([406, text, 'must accept application/json'])
+    ['', '*/*', 'text/html, application/json;q=0.1'].each do |accepted|
+      expect(local.get('/pdb/query/v4/nodes', 'Accept' => accepted).status).to eq(200)
+    end
     expect(refused.call(post('[]', '/nodes'))).to match([400, text, /object/])
+  end
+
+  # Answers had ten times the bytes of those of PuppetDB. The length of a compressed secret would tell of it.
+  it 'compresses larger answers for clients who ask for it, and no others' do
+    save('web3', 'long' => 'x' * 5000)
+    eventually(errors: RuntimeError) { names(query({}, '/nodes')).include?('web3') }
+    expect(service.client.put('/v1/keys/long', 'value' => 'x' * 5000).status).to eq(201)
+    get = lambda do |path, client = local|
+      client.exchange("GET #{path} HTTP/1.0\r\nHost: localhost\r\nAccept-Encoding: gzip;q=1.0, deflate\r\n\r\n")
+    end
+    page = get.call('/pdb/query/v4/facts?include_total=true')
+    expect(page.headers).to include('content-encoding' => 'gzip', 'vary' => 'accept-encoding', 'x-records' => /\A\d+\z/)
+    expect(JSON.parse(Zlib.gunzip(page.body))).to eq(query({}, '/facts').data)
+    expect([page.body.length < 1000, query({}, '/facts').headers]).to match([true, hash_excluding('content-encoding')])
+    expect([get.call('/pdb/query/v4/environments'), get.call('/v1/keys/long', service.client)])
+      .to all(have_attributes(status: 200, headers: hash_excluding('content-encoding')))
   end
 
   context 'with a limit of rows' do
@@ -116,6 +152,8 @@ RSpec.describe 'The API of PuppetDB' do
 
   it 'lets local processes post queries, and nothing else' do
     expect(local.post('/v1/inspection_rules', {})).to have_attributes(status: 403)
+    expect(local.post('/pdb/admin/v1/archive', {})).to have_attributes(status: 403)
+    expect(local.get('/pdb/admin/v1/archive')).to have_attributes(status: 403)
     expect(local.put('/pdb/query/v4/nodes', {})).to have_attributes(status: 403)
     expect(post({ 'query' => 'nodes { }' }, '', 'Content-Type' => 'application/json', 'Origin' => 'http://evil.example'))
       .to have_attributes(status: 403, headers: include('content-type' => 'text/plain;charset=utf-8'))
@@ -125,7 +163,7 @@ RSpec.describe 'The API of PuppetDB' do
     expect(names(query({}, '/nodes'))).to eq(%w[web1 web2])
     save('web3', 'kernel' => 'Linux')
     eventually(errors: RuntimeError) { names(query({}, '/nodes')) == %w[web1 web2 web3] }
-    estate.deactivate('web1')
+    estate.remove('web1')
     eventually(errors: RuntimeError) { names(query({}, '/nodes')) == %w[web2 web3] }
   end
 
@@ -206,8 +244,8 @@ RSpec.describe 'The API of PuppetDB' do
     bean = 'puppetlabs.puppetdb.population:name'
     read = ->(name) { local.get("/metrics/v2/read/#{bean}=#{name}").data }
     expect(read.call('num-nodes')).to include('status' => 200, 'value' => { 'Value' => 2 })
-    expect(read.call('num-resources')['value']).to eq('Value' => 1)
-    expect(read.call('avg-resources-per-node/Value')['value']).to eq(0.5)
+    expect(read.call('num-resources')['value']).to eq('Value' => 2)
+    expect(read.call('avg-resources-per-node/Value')['value']).to eq(1.0)
     expect(read.call('nosuch')).to include('status' => 404, 'error_type' => /InstanceNotFound/)
     expect(read.call('*')['value'].length).to eq(3)
     expect(local.get('/metrics/v2/list').data['value'].keys).to eq(['puppetlabs.puppetdb.population'])

@@ -3,13 +3,16 @@
 require 'simpkv/query'
 require 'simpkv/server/problem'
 require 'simpkv/server/queries'
+require 'simpkv/server/readiness'
 require_relative 'server_helper'
+require_relative '../../../../spec/support/cuttable_proxy'
+require_relative '../../../../spec/support/replica'
 require_relative '../../../simpkv-estate/spec/support/estate_files'
 
 RSpec.describe Simpkv::Server::Queries do
   include_context 'with an estate in files'
 
-  let(:options) { { 'index' => "#{root}.index", 'query_age' => 2 } }
+  let(:options) { { 'index' => "#{root}.index", 'query_age' => 2, 'query_workers' => 1 } }
   let(:estate) { open_estate }
   let(:queries) do
     section = Simpkv::Config::Sections.convert({ 'server' => options }, 'server')
@@ -51,11 +54,97 @@ RSpec.describe Simpkv::Server::Queries do
     freeze_store
     eventually { refusal.to_s.include?('running') }
     expect(refusal).to match(/\Athe index of queries is \d+ s old: a refresh has been running for \d+ s\. The store/)
-    expect(queries.report).to match('ok' => false, 'age' => a_kind_of(Float), 'error' => /\Aa refresh has been running/)
+    expect(queries.report).to match('ok' => false, 'age' => a_kind_of(Float), 'not_told' => nil,
+                                    'error' => /\Aa refresh has been running/)
     expect(queries.text).to match(/^simpkv_index_comparing_seconds [\d.]*[1-9]/)
     gate.close
     eventually { refusal.nil? }
     eventually { queries.report['error'].nil? }
+  end
+
+  it 'lets a query wait while the only worker answers another one' do
+    queries.start
+    eventually { refusal.nil? }
+    worker = queries.workers.pids.first
+    Process.kill(:STOP, worker)
+    waiting = Array.new(2) { Thread.new { ask } }
+    eventually { waiting.all?(&:stop?) }
+    Process.kill(:CONT, worker)
+    expect(waiting.map(&:value)).to eq([ask] * 2)
+  ensure
+    Process.kill(:CONT, worker) if worker
+  end
+
+  # A comparison of a late replica does not have it.
+  it 'does not answer a query that waits for a command of another service, if the store is read from a replica' do
+    allow(estate).to receive(:replica?).and_return(true)
+    queries.start
+    eventually { refusal.nil? }
+    expect { queries.await_command('u1') }.to raise_error(Simpkv::Query::StaleError, /'u1'.*replica.*use wait_for_node/)
+    queries.note('u1', 'web1')
+    expect { queries.await_command('u1') }.not_to raise_error
+  end
+
+  # It may name a server or a file.
+  it 'conceals from callers without rights why the store does not tell of changes' do
+    allow(estate.store).to receive(:watch).and_raise(Simpkv::UnavailableError, 'ldap9.example.com')
+    queries.start
+    eventually { queries.report['not_told'] == 'ldap9.example.com' }
+    readiness = Simpkv::Server::Readiness.new(double(backend_names: []), 'owner', queries, ->(_line) {})
+    reasons = [true, false].map { |details| readiness.check(details: details).last.dig('index', 'not_told') }
+    expect(reasons).to eq(['ldap9.example.com', Simpkv::Server::StatusView::UNREAD])
+  end
+
+  context 'with a server of writes beside a replica' do
+    include_context 'with slapd', more: Replica::SUPPLIER
+
+    let(:network) { CuttableProxy.new(directory.tcp_uri) }
+    let(:options) { super().merge('query_seconds' => 0.5) }
+    let(:estate) { estate_of(@replica.tcp_uri) }
+
+    around do |example|
+      Replica.run(directory, follows: false) do |server|
+        @replica = server
+        example.run
+      end
+    end
+
+    after { network.stop }
+
+    def estate_of(server)
+      backend = directory.options('type' => 'ldap', 'id' => id, 'ldap_uri' => [server], 'write_uri' => network.uri,
+                                  'retries' => 0)
+      Simpkv::Estate.new({ 'backends' => { 'default' => backend }, 'estate' => { 'spool' => "#{root}.spool" } })
+    end
+
+    # The replica answered in place of the server of writes, and had nothing of it.
+    it 'answers who waits for a command when the replica has it, and not while nobody knows what is stored' do
+      writer = estate_of(directory.tcp_uri)
+      writer.make
+      @replica.restart
+      queries.start
+      eventually { refusal.nil? }
+      writer.facts.save('web1', { 'a' => 1 })
+      queries.note('u1', 'web1')
+      expect { queries.await_command('u1') }.to raise_error(Simpkv::Query::StaleError, /does not have the last changes/)
+      network.cut
+      expect { queries.await_command('u1') }.to raise_error(Simpkv::TransientError)
+      network.heal
+      @replica.restart
+      eventually { queries.await_command('u1') || true }
+      expect(ask).to eq(1)
+    end
+  end
+
+  # Each query held a thread for 5 s.
+  it 'says at once how far it is while it is built for the first time' do
+    index = Simpkv::Query::Index.of(estate, options['index'])
+    index.update { |writer| writer.note('done' => 50, 'total' => 600) }
+    freeze_store
+    queries.start
+    began = Simpkv::Clock.now
+    expect(refusal).to eq('the index of queries is being built, 50 of 600 nodes')
+    expect(Simpkv::Clock.now - began).to be < 4
   end
 
   it 'says it before the first refresh has ended, too' do

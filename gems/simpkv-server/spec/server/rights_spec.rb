@@ -1,11 +1,25 @@
 # frozen_string_literal: true
 
+require 'simpkv/server/caller'
+require 'simpkv/server/certificates'
 require 'simpkv/server/rights'
 require_relative '../../../../spec/support/certificates'
 require_relative '../../../../spec/support/command'
 require_relative 'server_helper'
 
 RSpec.describe 'The rights of callers' do
+  it 'end when the certificate expires, also on an open connection' do
+    Dir.mktmpdir('ca') do |folder|
+      authority = Certificates.new(folder)
+      checked = Simpkv::Server::Certificates.new('tls_ca' => authority.cacert)
+      file, = authority.issue(days: 2.0 / 86_400, subject: 'reader.example.com', names: nil)
+      certificate = OpenSSL::X509::Certificate.new(File.read(file))
+      expect(checked.certname(certificate)).to eq('reader.example.com')
+      sleep 0.1 while Time.now <= certificate.not_after + 1 # It is valid until the end of that second.
+      expect { checked.certname(certificate) }.to raise_error(Simpkv::DeniedError, /expired/)
+    end
+  end
+
   context 'with client certificates' do
     include_context 'with a service', '--bind', 'ssl://127.0.0.1:0'
 
@@ -21,7 +35,9 @@ RSpec.describe 'The rights of callers' do
        { 'certname' => 'narrow.example.com', 'methods' => %w[GET DELETE],
          'paths' => ['/v1/keys/app1', '/v1/keys/app1/*'] },
        { 'certname' => 'provisioner.example.com', 'methods' => %w[PUT DELETE], 'paths' => ['/v1/keys/**'] },
-       { 'certname' => 'writer.example.com', 'methods' => %w[GET PUT], 'paths' => ['/v1/keys/**'] }]
+       { 'certname' => 'writer.example.com', 'methods' => %w[GET PUT], 'paths' => ['/v1/keys/**'] },
+       # Such a right found no keys.
+       { 'certname' => 'operator.example.com', 'methods' => %w[GET], 'paths' => ['/**'] }]
     end
 
     after { FileUtils.rm_rf(File.dirname(certificates.cacert)) }
@@ -48,6 +64,25 @@ RSpec.describe 'The rights of callers' do
       expect(client_of('stranger.example.com').get('/healthz').status).to eq(403)
     end
 
+    # The search of the console: it must not tell names that a list would not.
+    it 'find no other names of keys than those that they let a caller read, and need none to find these' do
+      store.put('environments/dev/app1/token', '{"value":"v"}')
+      { 'app1/token' => 'globals', 'app1/deep/Token' => nil, 'app2/token' => nil }.each do |name, root|
+        store.put("#{root || 'environments/production'}/#{name.downcase}", '{"value":"v"}')
+      end
+      store.put('environments/production/app1/other', '{"value":"token"}')
+      found = lambda do |client, text = 'TOKEN'|
+        client.get("/v1/key_names?q=#{text}").data['keys'].map { |key| key.values_at('name', 'environment') }
+      end
+      expect(found.call(client_of('reader.example.com'))).to eq([%w[app1/deep/token production]])
+      expect(found.call(client_of('narrow.example.com'))).to eq([['app1/token', nil], %w[app1/token dev]])
+      expect(%w[writer operator].map { |name| found.call(client_of("#{name}.example.com")).length }).to eq([4, 4])
+      expect(%w[provisioner stranger].map { |name| found.call(client_of("#{name}.example.com")) }).to eq([[], []])
+      expect(found.call(client_of('writer.example.com'), 'estate')).to eq([])
+      expect(client_of('reader.example.com').get('/v1/key_names').status).to eq(400)
+      expect(client_of('reader.example.com').put('/v1/key_names', {}).status).to eq(403)
+    end
+
     # A PUT answered with a digest of the document, which has earlier values, too.
     it 'to write give no entity tag, and compare none' do
       provisioner = client_of('provisioner.example.com')
@@ -60,6 +95,20 @@ RSpec.describe 'The rights of callers' do
       expect(refused).to all(have_attributes(status: 403, detail: include("'*'")))
       expect(provisioner.put('/v1/keys/a', { 'value' => 3 }, 'If-None-Match' => '*').status).to eq(412)
       expect(provisioner.put('/v1/keys/a', { 'value' => 3 }, 'If-Match' => '*').status).to eq(204)
+    end
+
+    it 'are looked at for each key of a batch' do
+      client_of('writer.example.com').put('/v1/keys/app2/a', 'value' => 'pl4nted')
+      operations = %w[app1/a app2/a].map { |key| { 'op' => 'get', 'key' => key } }
+      operations << { 'op' => 'put', 'key' => 'app1/b', 'body' => { 'value' => 1 } }
+      ask = lambda do |name, query = ''|
+        results = client_of(name).post("/v1/keys:batch#{query}", 'operations' => operations).data['results']
+        results.values.map { |result| result['status'] }
+      end
+      expect(ask.call('reader.example.com')).to eq([404, 403, 403])
+      expect(ask.call('reader.example.com', '?global=true')).to eq([403, 403, 403])
+      expect(ask.call('stranger.example.com')).to eq([403, 403, 403])
+      expect(ask.call('writer.example.com')).to eq([404, 200, 201])
     end
 
     # A browser sends the certificate of a person with the requests of any page. Such a page could store rules.
@@ -82,7 +131,10 @@ RSpec.describe 'The rights of callers' do
       expect(narrow.get('/v1/keys/app1/a').status).to eq(200)
       expect(narrow.get('/v1/keys/app1/?values=false').data['keys']).to eq('a' => {})
       %w[/v1/keys/app1 /v1/keys/app1/ /v1/keys/app1?recurse=true /v1/keys/app1/sub
-         /v1/keys/app1/sub?recurse=true&values=false].each { |path| expect(narrow.get(path).status).to eq(403) }
+         /v1/keys/app1/sub?recurse=true&values=false /v1/keys/app1%2Fsub%2Fb /v1/keys/app1/sub%2fb
+         /v1/keys/app1%2F].each { |path| expect(narrow.get(path).status).to eq(403) }
+      expect(narrow.get('/v1/keys/app1%2Fa').status).to eq(200)
+      expect(narrow.get('/v1/keys/app1%2F..%2Fapp1%2Fsub%2Fb').status).to eq(400)
       expect(narrow.delete('/v1/keys/app1?recurse=true').status).to eq(403)
       expect(narrow.delete('/v1/keys/app1/sub?recurse=true').status).to eq(403)
       reader = client_of('reader.example.com')
@@ -272,6 +324,28 @@ RSpec.describe 'The rights of callers' do
     end
   end
 
+  it 'of a token are what its own list and that of its maker allow both, in the fewest words' do
+    paths = %w[/** /v1/** /v1/keys/** /v1/keys /v1/keys/ /v1/keys/a /v1/keys/a/ /v1/keys/* /v1/keys/a* /v1/*/a
+               /v1/keys/a/** /v1/keys/*/b /v1/keys/*b /*/keys/**]
+    requests = %w[/ /v1 /v1/ /v1/keys /v1/keys/ /v1/keys/a /v1/keys/a/ /v1/keys/ab /v1/keys/a/b /v1/keys/x/b
+                  /v1/nodes/a /x/keys/a /v1/keys/a/b/c]
+    rights = paths.to_h { |path| [path, Simpkv::Server::RightEntries.of_token([entry(path)]).first] }
+    allow = ->(right, request, below) { right.paths.any? { |path| path.cover?(request, below) } }
+    wrong = paths.product(paths, requests, [true, false]).reject do |own, other, *asked|
+      both = [own, other].all? { |path| allow.call(rights[path], *asked) }
+      allow.call(rights[own].with(rights[other]), *asked) == both
+    end
+    expect(wrong).to eq([])
+    common = %w[/v1/keys/a /v1/keys/** /v1/nodes /v1/keys/*b].map do |path|
+      rights['/v1/keys/a*'].with(Simpkv::Server::RightEntries.of_token([entry(path)]).first).plain['paths']
+    end
+    expect(common).to eq([%w[/v1/keys/a], %w[/v1/keys/a*], [], ['/v1/keys/a* and /v1/keys/*b']])
+  end
+
+  def entry(path)
+    { 'methods' => ['GET'], 'paths' => [path] }
+  end
+
   # Such a right used to have no limit.
   %w[environments backends].each do |member|
     it "are wrong if one has #{member} without a value" do
@@ -280,6 +354,21 @@ RSpec.describe 'The rights of callers' do
         .to raise_error(Simpkv::ConfigError, /\A'#{member}' of 'rights\[1\]' of 'server' must be a list of names/)
       expect { Simpkv::Server::Rights.new([right.merge('certname' => nil)]) }.not_to raise_error
     end
+  end
+
+  # Whoever could query reports would see their logs after an upgrade.
+  it 'show details of reports only to those who may read their path, and all below it' do
+    shown = lambda do |caller, paths, **options|
+      right = { 'certname' => 'board', 'methods' => ['GET'], 'paths' => paths }
+      Simpkv::Server::Rights.new([right], **options).report_details?(caller)
+    end
+    board, local, root = [[:certname, 'board'], [:local, nil], [:user, 'root', 0]]
+                         .map { |caller| Simpkv::Server::Caller.new(*caller) }
+    paths = %w[/pdb/query/** /v1/nodes/** /v1/report_details/web1/** /v1/report_details /v1/report_details/** /**]
+    expect(paths.select { |path| shown.call(board, [path]) }).to eq(%w[/v1/report_details/** /**])
+    options = [{}, { local_details: true }, { local_write: true }]
+    expect(options.map { |each| shown.call(local, ['/**'], **each) }).to eq([false, true, true])
+    expect(shown.call(root, ['/x'])).to be(true)
   end
 
   describe 'that are wrong' do

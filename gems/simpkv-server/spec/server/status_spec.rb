@@ -1,8 +1,10 @@
 # frozen_string_literal: true
 
+require 'simpkv/status/drift'
 require 'stringio'
 require_relative '../support/access_service'
 require_relative '../support/console_pages'
+require_relative '../../../simpkv-estate/spec/support/spooled_writes'
 require_relative '../../../../spec/support/page'
 require_relative '../../../../spec/support/replica'
 require_relative 'server_helper'
@@ -38,8 +40,11 @@ RSpec.describe 'The state of the site' do
     )
   end
 
-  it 'counts the runs of the last days, and says since when none is missing' do
+  # A report counted for the day on which it arrived.
+  it 'counts the runs of the last days, each on its own, and says since when none is missing' do
     3.times { estate.reports.save('web1', 'status' => 'changed') }
+    late = (Time.now.utc - (3 * 86_400)).iso8601(3)
+    estate.reports.save('web2', 'status' => 'failed', 'producer_timestamp' => late)
     estate.reports.save('web1', 'status' => 'unchanged', 'noop' => true)
     runs = eventually(errors: RuntimeError) do
       found = part('runs')
@@ -48,7 +53,8 @@ RSpec.describe 'The state of the site' do
     expect(runs['days'].map { |day| day['date'] }).to eq(runs['days'].map { |day| day['date'] }.sort)
     expect(runs['days'].length).to eq(14)
     sums = runs['days'].flat_map { |day| day.except('date').to_a }.group_by(&:first)
-    expect(sums.transform_values { |pairs| pairs.sum(&:last) }).to include('changed' => 3, 'noop' => 1, 'failed' => 0)
+    expect(sums.transform_values { |pairs| pairs.sum(&:last) }).to include('changed' => 3, 'noop' => 1, 'failed' => 1)
+    expect(runs['days'].find { |day| day['failed'] == 1 }['date']).to eq(late[0, 10])
     expect(runs).to include('reports_per_node' => 5, 'complete_since' => nil)
   end
 
@@ -138,6 +144,26 @@ RSpec.describe 'The state of the site' do
     why = ->(of) { of.get('/readyz').data.dig('index', 'error') }
     eventually(errors: RuntimeError) { why.call(client) }
     expect([client, service.client('tcp')].map(&why)).to match([/simpkv init/, /the log of the service says why/])
+  end
+
+  context 'with a spool' do
+    include ConsolePages
+    include SpooledWrites
+
+    let(:spool) { "#{@root}.spool" }
+    let(:options) { super().merge('estate' => { 'spool' => spool }) }
+
+    it 'is that of what waits, beside what the service delivers' do
+      compiler = SpooledWrites.compiler(File.dirname(@root), options['estate']).spool
+      [facts('web1'), facts('web2'), exports('web2', 'felix')].each { |write| compiler.save(write) }
+      File.write(Dir[File.join(spool, 'globals/spool/*')].min, 'x')
+      client
+      eventually { estate.exports.of('web2').any? }
+      expect(part('spool')).to include('configured' => true, 'waiting' => 1, 'limit' => nil)
+      expect(client.get('/metrics').body).to match(/^simpkv_spool_waiting 1\.0$/)
+      expect(text(page('/'))).to match(/waits for the server of writes: 1 step .*Steps of runs that wait .*: 1 \(\d/)
+      expect(service.log).to match(/the spool: 2 stored, 0 left out$.*the spool cannot be delivered: /m)
+    end
   end
 
   context 'without queries' do

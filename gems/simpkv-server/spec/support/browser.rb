@@ -23,12 +23,17 @@ class Browser
   NARROW = { width: 320, height: 800 }.freeze
   # The file that bin/setup installs.
   AXE = File.join(Bundler.settings[:path].to_s, 'npm/node_modules/axe-core/axe.min.js')
+  # Rules of WCAG 2.2 AA.
   TAGS = %w[wcag2a wcag2aa wcag21a wcag21aa wcag22aa].freeze
-  # The rules whose outcome depends on colors.
+  # A phone, on which fingers hit targets.
+  PHONE = { width: 390, height: 844 }.freeze
+  DESK = { width: 1400, height: 900 }.freeze
+  # The rules whose outcome depends on colors, and the one that depends on the width.
   COLORS = %w[color-contrast link-in-text-block].freeze
+  WIDTH = %w[target-size].freeze
   BYTES_MAX = 100_000
   SECONDS = 60
-  private_constant :PATH, :OPTIONS, :WIDE, :NARROW, :AXE, :TAGS, :COLORS, :BYTES_MAX, :SECONDS
+  private_constant :PATH, :OPTIONS, :WIDE, :NARROW, :PHONE, :DESK, :AXE, :COLORS, :WIDTH, :BYTES_MAX, :SECONDS
 
   # @param address [String] such as http://127.0.0.1:8080
   def initialize(address)
@@ -94,21 +99,40 @@ class Browser
     settle
     document, *others = page.network.traffic
     headings = count('h1')
-    wide = width
     found = { "the status is #{document.response.status}" => document.response.status != 200,
               "it has #{headings} headings h1" => headings != 1,
               "it asks #{foreign(others).join(' ')}" => foreign(others).any?,
               "it has #{size(document)} bytes" => size(document) > BYTES_MAX,
-              "it is #{wide} pixels wide in a window of #{NARROW[:width]}" => wide > NARROW[:width] }
+              **[WIDE, NARROW].to_h { |window| too_wide(window) } }
     found.select { |_, wrong| wrong }.keys.map { |fault| "#{@path}: #{fault}" }
   end
 
-  # @return [Array<String>] violations that axe finds in the light colors, and those in the dark ones
-  def violations
-    light = axe(runOnly: TAGS)
+  # @param rules [Hash] of axe; all of them by default
+  # @return [Array<String>] violations in the light colors, of colors in the dark ones, and of the size of targets on a
+  #   phone
+  def violations(rules = {})
+    light = axe(rules)
+    page.set_viewport(**PHONE)
+    phone = axe(runOnly: { type: 'rule', values: WIDTH }).map { |violation| "#{violation} (phone)" }
+    page.set_viewport(**WIDE)
     self.scheme = 'dark'
-    light + axe(runOnly: { type: 'rule', values: COLORS }).map { |violation| "#{violation} (dark)" }
+    light + phone + axe(runOnly: { type: 'rule', values: COLORS }).map { |violation| "#{violation} (dark)" }
   ensure
+    page.set_viewport(**WIDE)
+    self.scheme = 'light'
+  end
+
+  # @return [Array<String>] violations of all rules, and pages that are too wide, on a desk and on a phone, in light and
+  #   dark colors
+  def violations_everywhere
+    [DESK, PHONE].product(%w[light dark]).flat_map do |window, scheme|
+      wide, fault = too_wide(window)
+      page.set_viewport(**window)
+      self.scheme = scheme
+      [*(wide if fault), *axe({})].map { |violation| "#{violation} (#{window[:width]} pixels, #{scheme})" }
+    end
+  ensure
+    page.set_viewport(**WIDE)
     self.scheme = 'light'
   end
 
@@ -214,10 +238,12 @@ class Browser
     page.command('Network.getResponseBody', requestId: exchange.request.id).fetch('body').bytesize
   end
 
-  # @return [Integer] the width of the page in a narrow window
-  def width
-    page.set_viewport(**NARROW)
-    page.evaluate('document.documentElement.scrollWidth')
+  # @param window [Hash] its size
+  # @return [Array(String, Boolean)] the fault, and whether the page has it
+  def too_wide(window)
+    page.set_viewport(**window)
+    wide = page.evaluate('document.documentElement.scrollWidth')
+    ["it is #{wide} pixels wide in a window of #{window[:width]}", wide > window[:width]]
   ensure
     page.set_viewport(**WIDE)
   end

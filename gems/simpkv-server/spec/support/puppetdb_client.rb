@@ -34,9 +34,10 @@ class PuppetDB
     # @param values [Hash{String => Object}]
     # @param at [Time] the time of the run
     # @param wait [Boolean] whether to wait until queries return them
-    def replace_facts(certname, values, environment: 'production', at: Time.now, wait: true)
+    # @param more [Hash{String => Object}] further members of the command
+    def replace_facts(certname, values, environment: 'production', at: Time.now, wait: true, more: {})
       payload = { 'certname' => certname, 'environment' => environment, 'producer_timestamp' => at.utc.iso8601(3),
-                  'producer' => 'puppet', 'values' => values }
+                  'producer' => 'puppet', 'values' => values }.merge(more)
       submit('replace facts', 5, certname, payload, wait: wait)
     end
 

@@ -6,14 +6,10 @@ require_relative '../../../../spec/support/puppet_command'
 
 # Debian's Puppet with the terminus of its package puppet-terminus-puppetdb, which sends all that it knows to one URL.
 class PuppetDBTerminus
-  # Puppet of the bundle must not be loaded.
-  ENVIRONMENT = ENV.keys.select { |name| name.start_with?('BUNDLE', 'RUBY', 'GEM') }.to_h { |name| [name, nil] }.freeze
   # As PuppetDB's documentation asks for, for `puppet apply`.
   ROUTES = { 'apply' => { 'catalog' => { 'terminus' => 'compiler', 'cache' => 'puppetdb' },
                           'facts' => { 'terminus' => 'facter', 'cache' => 'puppetdb_apply' } } }.freeze
-  PUPPET = '/usr/bin/puppet'
-  PRELOADED = PreloadedRuby.new(PuppetCommand::LOADING, [], ENVIRONMENT)
-  private_constant :ENVIRONMENT, :ROUTES, :PUPPET, :PRELOADED
+  private_constant :ROUTES
 
   # @param folder [String] for Puppet's files
   # @param certificates [Certificates]
@@ -36,7 +32,7 @@ class PuppetDBTerminus
   def run(*arguments, **settings)
     all = @settings.merge(settings.transform_keys(&:to_s)).map { |name, value| "--#{name}=#{value}" }
     command = [*arguments, *PuppetCommand.folders(@folder), '--color=false', *all]
-    output, status = PRELOADED.capture2e("load '#{PUPPET}'", command, name: PUPPET)
+    output, status = PuppetCommand::Debian.run(*command)
     [output, status.exitstatus]
   end
 

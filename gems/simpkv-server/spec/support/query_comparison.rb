@@ -44,7 +44,7 @@ class QueryComparison
   # @param client [PuppetDB::Client]
   def initialize(client)
     @client = client
-    @engine = Simpkv::Query::Engine.new(QueryTables.new(identities).fill.database)
+    @engine = QueryTables.new(identities).fill.engine
   end
 
   # @param question [Question]

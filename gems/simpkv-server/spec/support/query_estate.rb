@@ -31,11 +31,16 @@ module QueryEstate
                                'extensions' => { 'pp_role' => 'web' } } },
     'db1' => { 'kernel' => 'windows', 'uptime_seconds' => 12.5, 'load' => '0.5', 'is_virtual' => 'true',
                'os' => { 'family' => 'windows', 'release' => { 'full' => '2019' } },
-               'processors' => { 'count' => 4 }, 'big' => 9_007_199_254_740_993, 'negative' => -7,
+               'processors' => { 'count' => 4 }, 'big' => 9_007_199_254_740_993, 'huge' => (2**64) + 1,
+               'negative' => -7,
                'trusted' => { 'authenticated' => 'local', 'certname' => 'db1', 'extensions' => {} } },
     'facts-only' => { 'kernel' => 'Linux', 'os' => 'text', 'processors' => [{ 'count' => 1 }, { 'count' => 2 }] },
     'old1' => { 'kernel' => 'Linux', 'only_old' => true, 'os' => { 'family' => 'Debian' } }
   }.freeze
+
+  # Names, versions and providers.
+  PACKAGES = { 'web1' => [%w[bash 5.2 apt], %w[rake 13.0 gem]], 'web2' => [%w[bash 5.2 apt]],
+               'old1' => [%w[bash 5.1 apt]] }.freeze
 
   ENVIRONMENTS = { 'web1' => 'production', 'web2' => 'production', 'db1' => 'testing', 'facts-only' => 'lab',
                    'catalog-only' => 'lab', 'old1' => 'legacy' }.freeze
@@ -139,7 +144,8 @@ module QueryEstate
   # @return [Hash] the command `replace facts`, version 5
   def self.facts(certname)
     { 'certname' => certname, 'environment' => ENVIRONMENTS.fetch(certname), 'producer_timestamp' => AT,
-      'producer' => producer(certname), 'values' => FACTS.fetch(certname) }
+      'producer' => producer(certname), 'values' => FACTS.fetch(certname),
+      'package_inventory' => PACKAGES.fetch(certname, []) }
   end
 
   # @return [Hash] the command `replace catalog`, version 9

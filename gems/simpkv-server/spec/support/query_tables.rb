@@ -2,6 +2,7 @@
 
 require 'digest'
 require 'json'
+require 'simpkv/query/engine'
 require 'simpkv/query/schema'
 require 'sqlite3'
 require_relative 'query_estate'
@@ -10,7 +11,7 @@ require_relative 'query_estate'
 #
 #   tables = QueryTables.new
 #   tables.fill
-#   Simpkv::Query::Engine.new(tables.database)
+#   tables.engine
 class QueryTables
   REPORT = %w[start_time end_time producer_timestamp producer environment status type puppet_version report_format
               configuration_version transaction_uuid catalog_uuid code_id job_id cached_catalog_status].freeze
@@ -40,7 +41,22 @@ class QueryTables
     self
   end
 
+  # @return [Simpkv::Query::Engine] one that answers with details of reports, though there is no store
+  def engine
+    Simpkv::Query::Engine.new(@database).tap do
+      @database.create_function('report_detail', 5) do |function, kind, _certname, run, _token, number|
+        function.result = JSON.generate(detail(QueryEstate::REPORTS.fetch(run - 1), kind, number))
+      end
+    end
+  end
+
   private
+
+  def detail(report, kind, number)
+    return report['logs'] if kind == 'logs'
+
+    report['resources'].flat_map { |resource| events(resource) }[number]["#{kind}_value"]
+  end
 
   def insert(table, row)
     columns = row.keys.join(', ')
@@ -64,6 +80,7 @@ class QueryTables
     row['deactivated'] = QueryEstate::DEACTIVATED[certname]&.utc&.iso8601(3)
     row.merge!(documents_of(certname)).merge!(report_of(certname))
     row.merge!(identity('nodes', certname).slice('facts_timestamp', 'catalog_timestamp', 'latest_report_hash'))
+    row['seen'] = row['facts_timestamp']
     insert('nodes', row)
   end
 
@@ -103,9 +120,16 @@ class QueryTables
     row.merge!('node' => node, 'timestamp' => facts['producer_timestamp'],
                'hash' => made_up('facts', facts['certname']), 'trusted' => facts['values']['trusted']&.to_json)
     insert('factsets', row.merge(identity('factsets', facts['certname']).slice('timestamp', 'hash')))
+    insert_packages(node, facts['package_inventory'])
     facts['values'].each do |name, value|
       insert('facts', 'node' => node, 'name' => name, 'value' => JSON.generate(value))
       insert_paths([name], value)
+    end
+  end
+
+  def insert_packages(node, packages)
+    packages.each do |package|
+      insert('package_inventory', 'node' => node, **%w[package_name version provider].zip(package).to_h)
     end
   end
 
@@ -152,30 +176,31 @@ class QueryTables
     received = identity('reports', certname, report['start_time'])['receive_time'] || report['producer_timestamp']
     row.merge!('id' => id, 'node' => @ids.fetch(certname), 'hash' => report_hash(report), 'receive_time' => received,
                'latest' => bit(report.equal?(last_report(certname))), 'metrics' => report['metrics'].to_json,
-               'logs' => report['logs'].to_json)
+               'run' => id, 'details' => 'd')
     insert('reports', row)
-    report['resources'].each { |resource| insert_events(id, resource) }
+    insert_events(report, id)
+  end
+
+  def insert_events(report, id)
+    pairs = report['resources'].flat_map { |resource| events(resource).map { |event| [resource, event] } }
+    pairs.each_with_index { |(resource, event), number| insert('events', event_row(id, number, resource, event)) }
   end
 
   # A skipped resource has one event without a property.
-  def insert_events(report, resource)
-    events = resource['events']
-    events = [{ 'status' => 'skipped', 'timestamp' => resource['timestamp'] }] if resource['skipped']
-    events.each { |event| insert('events', event_row(report, resource, event)) }
+  def events(resource)
+    return resource['events'] unless resource['skipped']
+
+    [{ 'status' => 'skipped', 'timestamp' => resource['timestamp'] }]
   end
 
-  def event_row(report, resource, event)
+  def event_row(report, number, resource, event)
     path = resource['containment_path']
-    { 'report' => report, 'status' => event['status'], 'timestamp' => event['timestamp'],
+    { 'report' => report, 'number' => number, 'status' => event['status'], 'timestamp' => event['timestamp'],
       'resource_type' => resource['resource_type'], 'resource_title' => resource['resource_title'],
       'property' => event['property'], 'name' => event['name'], 'corrective_change' => bit(event['corrective_change']),
-      'new_value' => json(event['new_value']), 'old_value' => json(event['old_value']), 'message' => event['message'],
+      'message' => event['message'],
       'file' => resource['file'], 'line' => resource['line'], 'containment_path' => path.to_json,
       'containing_class' => path.reverse.find { |name| class?(name) } }
-  end
-
-  def json(value)
-    value.nil? ? nil : JSON.generate(value)
   end
 
   # A class stands in a path by its name; the first element is a stage.

@@ -185,7 +185,7 @@ class RandomQueries
   end
 
   def sorted(entity)
-    pick(entity.answered.reject { |field| %i[expanded facts].include?(field.type) }).name
+    pick(entity.answered.reject { |field| %i[expanded detailed facts].include?(field.type) }).name
   end
 
   def paging(entity)

@@ -7,7 +7,8 @@ RSpec.describe 'The documentation' do
   root = Documentation::ROOT
   sections = Simpkv::Config::Sections.all.each_value.map { |section| section::OPTIONS }
   options = [Simpkv::Config::CALL, Simpkv::Config::LEVEL, Simpkv::Config::BACKEND, Simpkv::Config::AUDIT, sections,
-             Simpkv::Config::Sections::Estate::INSPECTION_RULES, *Simpkv::Config::TYPES.values].flatten
+             Simpkv::Config::Sections::Estate::INSPECTION_RULES, Simpkv::Config::Sections::Server::SIGN_IN,
+             *Simpkv::Config::TYPES.values].flatten
   functions = Dir[File.join(root, 'lib/puppet/functions/**/*.rb')].sort
 
   it 'of the options is generated from their definitions by `rake docs`' do

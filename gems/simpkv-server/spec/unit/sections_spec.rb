@@ -21,5 +21,7 @@ RSpec.describe Simpkv::Config::Sections do
     include_examples 'options without a value', 'inspection_rules', sections['estate']::INSPECTION_RULES,
                      %w[built_in default_scope], [],
                      ->(absent) { sections['estate'].convert('inspection_rules' => absent) }
+    include_examples 'options without a value', 'sign_in', sections['server']::SIGN_IN, [], %w[users_dn],
+                     ->(absent) { sections['server'].convert('sign_in' => { 'users_dn' => 'ou=u' }.merge(absent)) }
   end
 end

@@ -49,8 +49,8 @@ Puppet::Functions.create_function(:'simpkv::get', PuppetX::Simpkv.part(__FILE__,
     simpkv(scope, :get, key, options)
   end
 
-  # This is the short one, for arguments that `call` in function.rb has checked: a native call, if an earlier get of the
-  # catalog has shown that it is enough with these options (DirectGet). Otherwise the adapter takes all steps.
+  # The short way, for arguments that `call` in function.rb has checked. It makes a native call only, if an earlier get
+  # of the catalog has shown that this is enough with these options (DirectGet). Otherwise the adapter takes all steps.
   def direct(scope, key, options = {})
     adapter = adapter_of(scope)
     result = adapter ? adapter.calls.direct_get(key, options) : false

@@ -66,7 +66,8 @@ Puppet::Functions.create_function(:'simpkv::get_or_create', PuppetX::Simpkv.part
     return_type 'Optional[Hash]'
   end
 
-  # Takes a value in place of a block. Metadata come after it: if a block is forgotten, they become the value.
+  # Takes a value in place of a block. The metadata follow the value: in a call with metadata that lacks its block, they
+  # become the value.
   #
   # @param key
   #   A path such as `app1/db/password`, as for `simpkv::put`.

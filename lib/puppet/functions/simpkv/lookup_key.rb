@@ -51,7 +51,7 @@ Puppet::Functions.create_function(:'simpkv::lookup_key', Puppet::Functions::Inte
     scope.compiler.environment.name.to_s
   end
 
-  # Returns to Hiera.
+  # Tells Hiera that the key is missing. Does not return.
   def absent(context, explanation)
     context.explain { explanation }
     context.not_found

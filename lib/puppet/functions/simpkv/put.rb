@@ -4,9 +4,10 @@ require_relative '../../../puppet_x/simpkv/parts'
 
 # @summary Stores a value and its metadata under a key
 #
-# The key belongs to the environment of the catalog, or with the option `global` to all environments. A value that is
-# stored already, with the same metadata, is not written again, unless it has expired or expires before half of
-# `expires_after`. A put without `history` and `expires_after` also removes the history and the expiry of the key.
+# The key belongs to the environment of the catalog, or with the option `global` to all environments. If the same value
+# and metadata are stored already, the function writes nothing, unless the value has expired, or less than half of
+# `expires_after` is left. A put without `history` and `expires_after` also removes the history and the expiry of the
+# key.
 Puppet::Functions.create_function(:'simpkv::put', PuppetX::Simpkv.part(__FILE__, 'function')) do
   # @param key
   #   A path such as `app1/db/password`: segments of `a-z 0-9 . _ : -` separated by `/`, none of them `.` or `..`.
@@ -57,7 +58,7 @@ Puppet::Functions.create_function(:'simpkv::put', PuppetX::Simpkv.part(__FILE__,
 
   private
 
-  # Whether these are of the types of the dispatch.
+  # Whether the arguments have the types that the dispatch declares.
   def usual?(key = nil, value = nil, metadata = {}, *options)
     super(key, *options) && !value.nil? && value != :undef && metadata.instance_of?(Hash)
   end

@@ -4,8 +4,8 @@ require_relative '../../../puppet_x/simpkv/parts'
 
 # @summary Stores many keys at once
 #
-# Over a network this takes a few round trips, not several for each key. In files it takes as long as a `simpkv::put` of
-# each. If one key fails, the others are still stored.
+# Over a network this takes a few round trips, not several for each key. In files, up to 32 keys wait for the disk at
+# once. If one key fails, the others are still stored.
 Puppet::Functions.create_function(:'simpkv::put_many', PuppetX::Simpkv.part(__FILE__, 'function')) do
   # @param entries
   #   By key, a hash with `value` and optional `metadata`, as `simpkv::get_many` returns them in `keys`. If a value has

@@ -6,8 +6,8 @@ require_relative '../../../puppet_x/simpkv/parts'
 #
 # `simpkv::value('app1/port')` is `simpkv::get('app1/port')['value']`. Only the result differs from that of
 # `simpkv::get`: it has no metadata, and a Deferred needs no `dig`. With `softfail`, `undef` means that the backend
-# failed, unless it is the `default`. The function is for what is no secret: it returns a Sensitive as one, but makes
-# other values Sensitive only with the option `sensitive`.
+# failed, unless it is the `default`. The function is for values that are not secret: it returns a stored Sensitive as
+# Sensitive, but other values only with the option `sensitive`.
 Puppet::Functions.create_function(:'simpkv::value', PuppetX::Simpkv.part(__FILE__, 'function')) do
   # @param key
   #   A path such as `app1/port`, as given to `simpkv::put`. A missing key is an error, unless the options have

@@ -5,8 +5,8 @@ Puppet::Type.type(:simpkv_key).provide(:simpkv) do
 
   confine feature: :simpkv
 
-  # Reads the keys of the catalog with one batch for each store. A folder that was evaluated before has listed the keys
-  # that it purges: they are removed only as they were listed.
+  # Reads the keys of the catalog with one batch for each store. It leaves out the keys that a folder has listed to
+  # purge them: such a key is removed only if it is stored as it was listed.
   def self.prefetch(resources)
     resource_type.check_gem
     all = resources.values.select { |resource| resource.place && !resource.provider.pinned? }

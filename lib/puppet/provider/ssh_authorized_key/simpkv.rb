@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The resource simpkv_ssh_purge of a file gives it to the keys of this file.
+# The resource simpkv_ssh_purge of a file assigns this provider to the keys of the file.
 Puppet::Type.type(:ssh_authorized_key).provide(:simpkv) do
   desc "Writes keys into a file that `simpkv::authorized_keys` manages, with the user's rights, or safely as root. The
     keys of such a file get this provider by themselves."
@@ -10,7 +10,7 @@ Puppet::Type.type(:ssh_authorized_key).provide(:simpkv) do
   # @return [Puppet::Type] the simpkv_ssh_purge of the file
   attr_accessor :file
 
-  # It knows no files but those of a catalog.
+  # Empty, because only a catalog names the files.
   def self.instances
     []
   end

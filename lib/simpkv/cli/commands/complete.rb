@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/cli/command'
 require 'simpkv/cli/completion/completer'
 
 module Simpkv
@@ -9,6 +10,7 @@ module Simpkv
       # word asks the shell for its own completion of `files` or `folders`. The scripts of `simpkv completion` call it.
       class Complete < Command
         HIDDEN = true
+        SECTION = :help
         SUMMARY = 'print the words that can complete a command line'
         ARGUMENTS = '[WORD...]'
         DESCRIPTION = <<~TEXT
@@ -21,6 +23,16 @@ module Simpkv
         end
 
         private
+
+        # The calls of the scripts: a parser would take longer than all the rest.
+        def parse(arguments)
+          option, *words = arguments
+          return words if option == '--'
+          return super unless option == '--line' && words.one?
+
+          @line = words.shift
+          words
+        end
 
         def define(parser)
           parser.on('--line LINE', 'a line as it is typed, the word simpkv included') { |line| @line = line }

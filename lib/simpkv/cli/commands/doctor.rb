@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'etc'
 require 'simpkv/cli/command'
 require 'simpkv/cli/doctor/findings'
 require 'simpkv/cli/doctor/hiera_examination'

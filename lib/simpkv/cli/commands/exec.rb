@@ -25,7 +25,7 @@ module Simpkv
           a descriptor that the program inherits, in the tmpfs of /dev/shm, readable for the user of the program, and
           is gone when the program ends. A process that the program starts can read it only if it inherits the
           descriptor too. With --recurse, each key of a folder is a variable, with the name that simpkv get -o env
-          gives it. Keys that have expired are left out there.
+          gives it, unless the key has expired.
 
           The options of simpkv stand before PROGRAM, with or without --. Root and the user of the program can read
           its environment, and processes that it starts inherit it. Prefer --file for keys of TLS and the like.

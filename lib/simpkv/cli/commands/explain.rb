@@ -12,8 +12,9 @@ module Simpkv
         ARGUMENTS = 'KEY'
         DESCRIPTION = <<~TEXT
           Prints whether a key belongs to one environment or to all, the backend of the key, and the reasons for both;
-          the path of the key there, and the file or the entry that holds it. If the backend has a write_uri, which takes the writes, prints that too. Reads nothing
-          but the configuration: the key need not exist. Prints no value.
+          the path of the key there, and the file or the entry that holds it. If the backend has a write_uri, which
+          takes the writes, prints that too. Reads nothing but the configuration: the key need not exist. Prints no
+          value.
         TEXT
         EXAMPLES = {
           'simpkv explain app1/db_password' => 'In the environment production',

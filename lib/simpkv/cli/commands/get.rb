@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/command'
-require 'simpkv/cli/field'
 require 'simpkv/cli/several_keys'
 
 module Simpkv

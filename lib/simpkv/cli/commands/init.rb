@@ -4,6 +4,7 @@ require 'simpkv/cli/command'
 require 'simpkv/cli/directory/base_entry'
 require 'simpkv/cli/data_file'
 require 'simpkv/cli/directory/directory_schema'
+require 'simpkv/cli/owners'
 
 module Simpkv
   module Cli

@@ -16,12 +16,12 @@ module Simpkv
         DESCRIPTION = <<~TEXT
           Prints the number of each version of a key, the time at which it was stored, and the time at which the key
           expires: version 0 is the current value, -1 the value before it. A time that the document does not have is
-          '-'. Times are UTC. Prints no values, and also the versions of a key that has expired.
+          '-'. Times are UTC. Prints no values. A key that has expired has versions, too.
 
-          If the backend has an audit log in a file, also prints who has stored each version: the writer whose line is
-          the only one of that time. '-' stands for a version without such a line, of another machine for instance.
-          With --audit, prints the newest changes of the key that the audit log and the file before it, NAME.1, have:
-          also of a key that was deleted, or that keeps no versions (simpkv stat).
+          If the backend has an audit log in a file, also prints who has stored each version, if exactly one line
+          of the log fits its time. Otherwise it prints '-', for instance if another machine has stored the version.
+          With --audit, prints the newest changes of the key in the audit log and in the file before it, NAME.1, even
+          if the key was deleted or keeps no versions (simpkv stat).
         TEXT
         EXAMPLES = {
           'simpkv log app1/db_password' => 'The versions of a password',

@@ -93,7 +93,7 @@ module Simpkv
           false
         end
 
-        # Adds a key at most: a value that nobody has read may be a Sensitive. The store names a right that is missing.
+        # Adds a key, but replaces none: the stored value, which cannot be read, may be a Sensitive.
         def put_unread(store, path, value, error)
           store.put(path, document(value, nil), condition: :absent)
         rescue ExistsError

@@ -35,7 +35,7 @@ module Simpkv
           'simpkv schema --form config > config.ldif' => 'All settings for OpenLDAP with cn=config',
           'simpkv schema --form config --replicator cn=replica,dc=simp' => 'The same for a server that has replicas',
           'simpkv schema --form config --replicator cn=replica,dc=simp --missing-from ldapi:///' =>
-            'What a server lacks that had no replicas',
+            'What a server needs for its first replica',
           'simpkv schema --form schema > /etc/ldap/schema/simpkv.schema' => 'For OpenLDAP with slapd.conf',
           'simpkv schema --server 389ds --layout hex > hex.ldif' => 'For 389 Directory Server',
           'simpkv schema -b directory --server 389ds --form limits > limits.ldif' => 'For one of several backends',

@@ -46,7 +46,7 @@ module Simpkv
         NUMBERS = (0..999_999_999).freeze
         private_constant :FORMATS, :CODES, :CLEAR, :DAY, :NUMBERS
 
-        # Nagios takes other codes than its own for a state that is worse than unknown.
+        # Nagios takes an exit code that it does not know for a state worse than unknown.
         def perform(arguments)
           super
         rescue Failure, Simpkv::Error, ConfigError, SystemCallError => e
@@ -82,7 +82,7 @@ module Simpkv
           nil # What is wrong with the store is part of the state.
         end
 
-        # The option may be abbreviated, and behind the one that is wrong.
+        # The option may be abbreviated, and may follow the option that is wrong.
         def nagios?(arguments)
           arguments.each_with_index.any? do |word, index|
             name, format = word.split('=', 2)

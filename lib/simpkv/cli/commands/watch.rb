@@ -24,7 +24,7 @@ module Simpkv
           folder that does not exist yet is awaited: its first keys are printed when it is there. If it is deleted
           later, the command exits with 66.
 
-          put and delete name a key. After "folder", the keys of that folder are those that follow. After "resync",
+          put and delete name a key. After "folder", all keys of that folder follow. After "resync",
           changes were lost: list the folder anew. A change may be printed more than once, and of several changes of
           one key only the last one is certain to be printed. With --since, "ready" says whether deletions since the
           cookie are unknown.
@@ -72,14 +72,16 @@ module Simpkv
           end
         end
 
-        def changes(path, &block)
+        def changes(path)
           failed = ->(error) { warn("simpkv: #{backend.title}: #{backend.explain(error)}: it tries again") }
           watch = lambda do |&each|
             next reading.watch(path, since: @since, &each) unless @poll
 
             PolledChanges.new(reading, path, @poll, failed).each(&each)
           end
-          AwaitedFolder.new(reading, path, @poll || 1, failed).each(watch, &block)
+          AwaitedFolder.new(reading, path, @poll || 1, failed).each(watch) do |change|
+            yield change unless %i[lost back].include?(change.kind) # What changes between the two comes later.
+          end
         end
 
         def show(change, path)

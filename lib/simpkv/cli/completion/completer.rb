@@ -10,7 +10,7 @@ module Simpkv
       KINDS = { 'KEY' => :keys, 'NEW_KEY' => :keys, 'FOLDER' => :folders, 'BACKEND' => :backends, 'FROM' => :backends,
                 'TO' => :backends, 'ENVIRONMENT' => :environments, 'FILE' => :files, 'JOURNAL' => :files,
                 'DIR' => :directories, 'NODE' => :nodes, 'FACT' => :facts, 'TYPE' => :types,
-                'FILTER' => :filters, 'ID' => :rules, 'FIELD' => :fields, 'OBJECT' => :objects,
+                'FILTER' => :filters, 'ID' => :rules, 'ENTRY' => :entries, 'FIELD' => :fields, 'OBJECT' => :objects,
                 'NAME=KEY' => :variables, 'PROGRAM' => :files, 'ARGUMENT' => :files }.freeze
 
       # A word, or a part of it, as a shell reads it.
@@ -52,7 +52,7 @@ module Simpkv
         resolved = Commands.resolve(words)
         @group = resolved unless resolved.is_a?(Class)
         @command = (@help || @group ? Command : resolved).new
-        @operands = @command.parser.parse(leading + words)
+        @operands = operands(leading + words)
         of_word(@operands.length)
       rescue OptionParser::MissingArgument => e
         of_option(@command.switch(e.args.first), @word).sort_by(&:first)
@@ -60,7 +60,15 @@ module Simpkv
         []
       end
 
-      # The candidates behind so many operands: options or operands.
+      # Most lines have no more than the name of a command.
+      def operands(words)
+        return words if words.empty?
+
+        @command.load_library
+        @command.parser.parse(words)
+      end
+
+      # The candidates after that many operands: options or operands.
       def of_word(number)
         return options.sort_by(&:first) if @word.start_with?('-') && !@before.include?('--')
         return values(kind(number), @word).sort_by(&:first) unless @group
@@ -69,8 +77,8 @@ module Simpkv
       end
 
       def members
-        summaries = @group.members.transform_values { |member| member::SUMMARY }.to_a
-        # Another name is offered when it has been begun.
+        summaries = @group.listed.transform_values(&:summary).to_a
+        # Offers another name of a command only if its beginning was typed.
         others = @word.empty? ? [] : @group.aliases.map { |name, command| [name, "the same as #{command}"] }
         summaries.concat(others)
         @help || @group != Commands ? summaries : [*summaries, ['help', 'say what a command is for']]
@@ -136,6 +144,10 @@ module Simpkv
       def rules(_word)
         @command.rule_ids.reject { |uuid, _| @operands.to_a.include?(uuid) }
                 .map { |uuid, description| [uuid, description && Output.name(description)] }
+      end
+
+      def entries(_word)
+        shown(@command.entries - @operands.to_a)
       end
 
       def fields(_word)

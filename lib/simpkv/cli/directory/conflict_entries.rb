@@ -6,8 +6,8 @@ require 'simpkv/cli/directory/entry_paths'
 module Simpkv
   module Cli
     # The entries that replication of 389-DS left behind. If two suppliers add an entry of one name at once, both keep
-    # one of the two under its name. The other gets a name of its own, and no search shows it that does not ask for it.
-    # If one supplier deletes a folder to which another one adds a key, the folder comes back for that key.
+    # one of the two under its name. The other gets a name of its own, and only a search that asks for such entries
+    # shows it. If one supplier deletes a folder to which another one adds a key, the folder comes back for that key.
     class ConflictEntries
       # An entry.
       #

@@ -6,8 +6,8 @@ require 'simpkv/cli/output'
 
 module Simpkv
   module Cli
-    # The part of a file for `cn=config` that a server of OpenLDAP lacks. slapd refuses the schema a second time, and
-    # takes an access rule twice.
+    # The part of a file for `cn=config` that a server of OpenLDAP lacks. If a file is loaded again, slapd refuses the
+    # schema, and adds each access rule a second time.
     class MissingConfig
       # The number of a rule or a limit.
       NUMBER = /\A\{\d+\}/.freeze

@@ -14,8 +14,8 @@ module Simpkv
         @names = names.map { |name| %(dn.exact="#{name}") }
       end
 
-      # slapd stops at the first rule that matches, so the rule for replicas is the first one. It makes slapd look at
-      # the next rules for all other identities.
+      # slapd stops at the first rule that matches, so the rule for replicas is the first one. That rule sends all other
+      # identities on to the next rules.
       #
       # @param text [String] for slapd.conf or cn=config
       # @return [String] the same with the rule in front of its rules, and the limits after its limits

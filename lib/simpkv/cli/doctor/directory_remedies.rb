@@ -156,7 +156,7 @@ module Simpkv
           'supplier (' \
           "#{@simpkv.call('schema', '--form', 'access', '--replicator', 'REPLICA_DN')} " \
           "prints it), and initialize the replica anew (the same page, 'If the disk of a server is lost'): slapd " \
-          'sends an entry that was hidden no other way'
+          'sends entries that were hidden in this way only'
       end
 
       # @return [String]
@@ -208,7 +208,7 @@ module Simpkv
         Status::Servers.uris(settings).length > 1
       end
 
-      # The server's referral is no reason to trust the other one with a password.
+      # A referral alone is no reason to send a password to the server that it names.
       def for_referral(supplier)
         verb = settings['write_uri'] ? 'correct' : 'set'
         "if #{supplier} is a server of yours, of which this one is a replica, #{verb} 'write_uri' of backend " \

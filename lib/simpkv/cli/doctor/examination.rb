@@ -190,9 +190,9 @@ module Simpkv
         end
       end
 
-      # Nothing is wrong with encrypted documents.
+      # Reports encrypted documents, which are no faults.
       #
-      # @return [Hash{String => String}] the faults of others
+      # @return [Hash{String => String}] the other faults
       def report_encrypted(faults)
         others = faults.reject { |_, why| why == ENCRYPTED }
         count = faults.length - others.length

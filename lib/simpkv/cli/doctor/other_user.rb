@@ -35,14 +35,15 @@ module Simpkv
       # Checks as that user, in a child process, so that ACLs and supplementary groups count.
       #
       # @param file [String] an absolute path
+      # @param write [Boolean] whether this user has to write it, too
       # @return [String, nil] the file if this user cannot read it, or the first folder above it that this user cannot
       #   enter; nil if neither
-      def obstacle(file)
+      def obstacle(file, write: false)
         reader, writer = IO.pipe
         pid = fork do
           reader.close
           become
-          writer.write(first_obstacle(file))
+          writer.write(first_obstacle(file, write))
           writer.close
           exit!(0)
         end
@@ -61,10 +62,11 @@ module Simpkv
         Process::Sys.setuid(@entry.uid)
       end
 
-      def first_obstacle(file)
+      def first_obstacle(file, write)
         folders = [File.dirname(file)]
         folders.unshift(File.dirname(folders.first)) until folders.first == File.dirname(folders.first)
-        folders.find { |folder| !File.executable?(folder) } || (file unless File.readable?(file))
+        usable = File.readable?(file) && (!write || File.writable?(file))
+        folders.find { |folder| !File.executable?(folder) } || (file unless usable)
       end
     end
   end

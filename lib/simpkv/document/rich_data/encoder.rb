@@ -11,7 +11,7 @@ module Simpkv
       OTHERS = [Symbol, Regexp, URI::Generic, SemanticPuppet::Version, SemanticPuppet::VersionRange,
                 Puppet::Pops::Time::Timestamp, Puppet::Pops::Time::Timespan, Puppet::Pops::Types::PAnyType].freeze
 
-      # Their names in Puppet's language, but for types, and `default`, which is a Symbol.
+      # Their names in Puppet's language, except for types and for `default`, which is a Symbol.
       NAMES = { Regexp => 'Regexp', URI::Generic => 'URI', SemanticPuppet::Version => 'SemVer',
                 SemanticPuppet::VersionRange => 'SemVerRange', Puppet::Pops::Time::Timestamp => 'Timestamp',
                 Puppet::Pops::Time::Timespan => 'Timespan' }.freeze
@@ -50,7 +50,7 @@ module Simpkv
         raise JsonWriter::Refusal, why, cause: nil
       end
 
-      # Refuses without the path inside a place that may not be named.
+      # Names a place in a refusal, and hides the path inside it.
       def concealed(where)
         yield
       rescue JsonWriter::Refusal => e

@@ -89,9 +89,9 @@ module Simpkv
             end
           end
 
-          # While all servers answer, an unknown lag is no alert: the identity of a backend need not have the right to
-          # read it. Where one is down, somebody may be about to move writes. A server that has stored no change of
-          # another one may lack them all.
+          # While all servers answer, an unknown lag is no alert: the identity of a backend may lack the right to read
+          # it. If a server is down, it is an alert, because somebody may be about to move writes. A server that has
+          # stored no change of another one is an alert, too: it may lack all of them.
           def unknown_lags(servers, backends, alerts)
             servers.select { |each| each['lag_unseen'] || backends.include?(each['backend']) }.each do |each|
               alerts.add('unknown', 'servers',

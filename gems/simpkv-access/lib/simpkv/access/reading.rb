@@ -173,7 +173,7 @@ module Simpkv
         @directory.rules.changes(@grants, @observed.foreign, @state.printed, &concerned)
       end
 
-      # @return [Proc] tells whether a rule is one of these roles, or of none that is or was declared
+      # @return [Proc] tells whether a rule belongs to one of these roles, or to none that is or was declared
       def concerned(roles, from)
         all = [@state, from].flat_map do |state|
           grants = Grants.new(state, @observed, names)

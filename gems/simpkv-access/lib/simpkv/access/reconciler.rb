@@ -37,8 +37,8 @@ module Simpkv
       # @param directory [Directory]
       # @param passwords [Passwords]
       # @yieldparam snapshot [State::Snapshot] the state as it is
-      # @yieldreturn [State::Snapshot] the state after a run that changes single objects: the conflicts of all of them
-      #   stop each change
+      # @yieldreturn [State::Snapshot] the state after a run that changes single objects: a conflict of any of them
+      #   stops every change
       def initialize(documents, directory, passwords, &after_run)
         @documents = documents
         @directory = directory
@@ -149,8 +149,8 @@ module Simpkv
         plan.conflicts.empty? ? plan : raise(Refused, plan.conflicts)
       end
 
-      # @return [Array<Step>] those that need no further plan. A member that the last ones wait for may be another
-      #   object's
+      # @return [Array<Step>] those that need no further plan, or all if there are none: they may wait for a member of
+      #   another object
       def due(steps)
         first = steps.take_while { |step| !step.later? }
         first.empty? ? steps : first

@@ -18,7 +18,7 @@ module Simpkv
     #              bindings have added, as DNs), `deleting`
     # bindings/NAME:: `users`, `groups`, `roles`
     #
-    # Each document says what is to be before it is done. Changes compare and swap.
+    # Each document says what will be done before it is done. Changes compare and swap.
     class State
       # The documents at one time.
       #

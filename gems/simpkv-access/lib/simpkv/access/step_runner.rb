@@ -52,7 +52,7 @@ module Simpkv
         step.by_hand? ? @state.note_printed(step.data[:rules]) : @directory.rules.perform(step.data)
       end
 
-      # The state has a member before it is in the role, and until it is out of it.
+      # The state names a member before the role gets it, and until the role has lost it.
       def members(step)
         change(step) { |added| added + Names.beyond(step.data[:add], added) }
         @directory.change_members(step.name, step.data)
@@ -69,7 +69,7 @@ module Simpkv
         @state.forget(step.section, step.name)
       end
 
-      # The state has deleted rules before they are deleted, and until they are back.
+      # The state names the rules before they are deleted, and until they are back.
       def narrow(step)
         @state.change_removed(step.name) { |rules| rules | step.data[:delete] }
         @directory.feature.delete(step.name, step.data[:delete])

@@ -123,7 +123,8 @@ module Simpkv
         grants.group_by { |grant| grant.prefix.chomp('/*') }.transform_values { |same| same.flat_map(&:rights) }
       end
 
-      # Puts a key into each folder meanwhile. Keys are in an environment, so that all of them get one with a key.
+      # Puts a key into each folder while the block runs. For `environments`, the key gets an environment of its own,
+      # because keys are only in environments.
       def with_probes(prefixes)
         name = "simpkv-probe-#{SecureRandom.hex(8)}"
         probes = prefixes.to_h { |prefix| [prefix, "#{prefix}/#{name}#{"/#{name}" if prefix == 'environments'}"] }
@@ -163,7 +164,8 @@ module Simpkv
         false
       end
 
-      # Those may list on 389-DS who may read. Roles that nobody has declared, and rules of the site, may give more.
+      # On 389-DS, an identity that may read may also list. Roles that nobody has declared, and rules of the site, may
+      # give more.
       def compare(name, prefix, wanted, found)
         beyond = found - wanted - (wanted.include?('read') ? %w[list] : [])
         lacking = wanted - found

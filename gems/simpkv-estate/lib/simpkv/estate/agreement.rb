@@ -118,7 +118,7 @@ module Simpkv
         false
       end
 
-      # It is encrypted with a key that this process lacks: the others could not read what it stores.
+      # The marker is encrypted with a key that this process lacks: other processes could not read what this one stores.
       def refuse(error)
         raise DisagreementError, "the estate has other keys than this process: #{error.message}. Correct the file of " \
                                  'keys', cause: nil

@@ -4,8 +4,8 @@ require 'set'
 
 module Simpkv
   class Estate
-    # Tells what a reading of all keys of a store, such as that of a backup, lacks of the estate in it: folders with a
-    # marker, documents that the inventory names, and those in place of which there is something else.
+    # Tells which parts of the estate are missing when all keys of a store are read, as for a backup: folders with a
+    # marker, documents that the inventory names, and documents in whose place there is something else.
     class Completeness
       # By subject: the folders that its documents have above them, if these are not in the folder of the subject.
       DEPTHS = { 'exported' => 1, 'reports' => 1 }.freeze
@@ -15,7 +15,8 @@ module Simpkv
 
       # @param folders [Array<String>] the paths of folders of a store
       # @param keys [Enumerable<String>] the paths of keys
-      # @return [Hash{String => String}] why those cannot be read that are in place of a document, or of a folder
+      # @return [Hash{String => String}] by path of a folder in place of a document, or a document in place of a folder:
+      #   why it cannot be read
       def self.misplaced(folders, keys)
         wrong = at_depth(folders, 1).to_h { |path| [path, Documents::NO_DOCUMENT] }
         at_depth(keys, 0).each { |path| wrong[path] = Documents::NO_FOLDER }
@@ -28,10 +29,16 @@ module Simpkv
         paths.select do |path|
           subject, *names = below(path)
           (MARKED + MARKED_LATER).include?(subject) && names.any? && names.last != MARKER &&
-            names.length == DEPTHS.fetch(subject, 0) + more
+            names.length == depth(subject, names) + more
         end
       end
       private_class_method :at_depth
+
+      # The details of reports have a folder beside the reports of each node.
+      def self.depth(subject, names)
+        DEPTHS.fetch(subject, 0) + (subject == 'reports' && names[1] == ReportDetails::NAME ? 1 : 0)
+      end
+      private_class_method :depth
 
       # @param path [String] in the store
       # @return [Array<String>, nil] its names below the estate's folder; nil if it is not below that

@@ -43,7 +43,7 @@ module Simpkv
         @mutex.synchronize { @dropped = sum(@dropped, 'count' => 1, 'time' => Time.now.utc.iso8601) }
       end
 
-      # @return [Boolean] whether this process has dropped something that it has not stored the number of
+      # @return [Boolean] whether this process has dropped something that the stored count does not yet include
       def dropped?
         !@dropped.nil?
       end
@@ -125,7 +125,7 @@ module Simpkv
       end
 
       def valid?(counters)
-        counters.is_a?(Hash) && Statuses.time?(counters['time']) && process?(counters) &&
+        counters.is_a?(Hash) && Produced.time?(counters['time']) && process?(counters) &&
           counters['pools'].is_a?(Array) && counters['pools'].all? { |pool| pool?(pool) }
       end
 
@@ -135,7 +135,7 @@ module Simpkv
       end
 
       def dropped_form?(dropped)
-        dropped.nil? || (dropped.is_a?(Hash) && dropped['count'].is_a?(Integer) && Statuses.time?(dropped['time']))
+        dropped.nil? || (dropped.is_a?(Hash) && dropped['count'].is_a?(Integer) && Produced.time?(dropped['time']))
       end
 
       def pool?(pool)

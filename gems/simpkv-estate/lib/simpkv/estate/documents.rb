@@ -14,7 +14,7 @@ module Simpkv
       # A document as it is stored, and its value.
       Stored = Struct.new(:document, :value)
 
-      # The subjects of which each run of a node replaces its document, also a plain one that must not be.
+      # The subjects whose document each run of a node replaces, even a plain one where plain documents are refused.
       RENEWED = %w[inventory status].freeze
       OTHER_FORM = 'it has another form than simpkv writes'
       NO_DOCUMENT = 'it is a folder, and not a document'
@@ -218,7 +218,7 @@ module Simpkv
       # @param valid [Proc] says whether a value has the form of the subject
       # @param as [Proc] replaces each value in the result as soon as it is read: it gets the name and the value. It
       #   should not call a store
-      # @param except [String, nil] the name of a document that may be one that cannot be read
+      # @param except [String, nil] the name of a document that may be unreadable
       # @param strict [Boolean] whether the block gets only documents that the store has read, and whose content is
       #   malformed
       # @yieldparam key [String] of a document that cannot be read

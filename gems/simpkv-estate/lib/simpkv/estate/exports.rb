@@ -7,16 +7,19 @@ module Simpkv
   class Estate
     # The exported resources of each node, a document for each type: a list of Hashes with at least `title`.
     #
-    # The record of the inventory names each type of which a document may be stored, with the digest of the document.
-    # A save first enters its token and the types that it changes, without digests; then it writes and deletes
-    # documents; then it enters the digests. If it dies, the digests are missing, and the next save of the node
-    # completes it. If other saves of the node are on their way, the last of them enters the digests: a save that was
-    # overtaken may write documents before it notices. A removal is such a save, of no resources.
+    # The record of the inventory names each type of which a document may be stored, with the digest of the document. A
+    # save first enters its token and the types that it changes, without digests; then it writes and deletes documents;
+    # then it enters the digests. If the save dies, the digests are missing, and the next save of the node completes it.
+    # If several saves of the node run at once, the last to end enters the digests: a save that was overtaken may write
+    # documents before it notices. A removal is a save without resources.
     #
-    # If the order of saves is known, the latest save enters the digests even if earlier saves still run. An earlier
-    # save that replaces a document after that puts it back. A save that finds another one in the record, alive or
-    # dead, trusts no digest: it compares each document, and writes those that differ (docs/adr/0079).
+    # If the order of saves is known, the latest save enters the digests even if earlier saves still run. If an earlier
+    # save replaces a document after that, it puts the replaced one back. A save that finds another save in the record,
+    # alive or dead, trusts no digest: it compares each document, and writes those that differ (docs/adr/0079).
     # docs/estate-saves.md has a picture of these states and steps.
+    #
+    # `exported_at` is the time of the last save that has stored the exports: a save that may be late does nothing if
+    # its own time is earlier (docs/adr/0121).
     class Exports
       # The documents of all types. The folder of a type has a marker if the marker of the exports names the type.
       class ByType < Documents
@@ -50,7 +53,9 @@ module Simpkv
       # The member of a record that has the types that the latest save has deleted while earlier ones, which are on
       # their way, may store them.
       IN_DOUBT = 'in_doubt'
-      private_constant :ByType, :IN_DOUBT
+      # The member of a record that has the time of what is exported, by the clock of the compiler.
+      TIME = 'exported_at'
+      private_constant :ByType, :IN_DOUBT, :TIME
 
       def initialize(estate)
         @estate = estate
@@ -63,38 +68,50 @@ module Simpkv
       # @param certname [String]
       # @param resources [Hash{String => Array<Hash>}] plain data by the lower-case name of the type
       # @param environment [String] in which the node was compiled
-      # @return [void]
+      # @param time [String, nil] of RFC 3339 in UTC, of the run; nil if it is unknown
+      # @param in_order [Boolean] whether to do nothing if the stored exports, or a deactivation, are later: these ones
+      #   may have come late
+      # @return [Boolean] whether they are stored; false if they were late
       # @raise [ConflictError] others kept saving exports of this node
       # @raise [InvalidError] a resource is malformed: collectors would fail
       # @raise [Error]
-      def save(certname, resources, environment)
+      def save(certname, resources, environment, time: Exports.now, in_order: false)
         documents, members = encoded(resources, environment)
+        timed = members.merge({ TIME => time }.compact)
         @saving.repeat(certname, @estate.inventory.take(certname)) do |stored, token|
-          next if current?(stored, members)
+          next give_way(certname, token, stored) if in_order && late?(stored, time)
+          next true if current?(stored, in_order ? timed : members)
 
-          store(certname, token, stored, documents, seen(members), before(certname, stored, token))
+          store(certname, token, stored, documents, seen(timed), before(certname, stored, token))
+          true
         end
       end
 
-      # As {#save}, for saves of which the order is known, and not always that in which they arrive. A save that learns
-      # that a later one has begun ends, and puts back what it has replaced. The caller has entered that this one has
-      # begun.
+      # @return [String] the time of a save that begins
+      def self.now
+        Time.now.utc.iso8601(6)
+      end
+
+      # As {#save}, if the order of saves is known; they may arrive in another order. A save that learns that a later
+      # one has begun ends, and puts back what it has replaced. The caller has entered the begin of this save.
       #
       # @param certname [String]
       # @param resources [Hash{String => Array<Hash>}]
       # @param environment [String]
+      # @param time [String, nil] see {#save}
       # @yieldreturn [Boolean] whether a later save has begun
       # @return [void]
       # @raise [ConflictError] others kept saving exports of this node
       # @raise [Error]
-      def save_in_order(certname, resources, environment, &later)
+      def save_in_order(certname, resources, environment, time: nil, &later)
         _, members = encoded(resources, environment)
+        timed = members.merge({ TIME => time }.compact)
         ordered = OrderedExports.new(@documents, certname, &later)
         @saving.repeat(certname, @estate.inventory.take(certname)) do |stored, token|
           next withdraw(certname, token, stored, ordered) if ordered.overtaken?
           next if current?(stored, members)
 
-          store_in_order(certname, token, stored, resources, seen(members), ordered)
+          store_in_order(certname, token, stored, resources, seen(timed), ordered)
         end
       end
 
@@ -216,8 +233,25 @@ module Simpkv
 
       def current?(stored, members)
         record = stored&.value
-        record && !record['saving'] && members.all? { |name, value| record[name] == value } &&
-          !@estate.inventory.stale?(record)
+        record && !record['saving'] && !Deactivation.of?(record) &&
+          members.all? { |name, value| record[name] == value } && !@estate.inventory.stale?(record)
+      end
+
+      def late?(stored, time)
+        record = stored&.value || {}
+        record.values_at(TIME, Deactivation::MEMBER).any? { |other| Produced.order(time) < Produced.order(other) }
+      end
+
+      # Ends a save that is late. If it began before the later save, some documents may be its own. The record then has
+      # no digests of them, so that the next run of the node stores them again.
+      #
+      # @return [false]
+      def give_way(certname, token, stored)
+        record = stored&.value || {}
+        if @saving.all(record).key?(token)
+          @estate.inventory.replace_stored(certname, stored, leave(record, token).first)
+        end
+        false
       end
 
       def seen(members)
@@ -261,7 +295,7 @@ module Simpkv
       def finish_in_order(certname, token, stored, members)
         record, others = leave(stored&.value || {}, token)
         record = record.merge(IN_DOUBT => unknown(record).keys - members['exports'].keys) if others
-        @estate.inventory.replace_stored(certname, stored, record.merge(members))
+        @estate.inventory.replace_stored(certname, stored, Deactivation.ended(record).merge(members))
       end
 
       # Ends a save that a later one has overtaken. It enters no digests, since it cannot know whether the documents are
@@ -276,9 +310,9 @@ module Simpkv
         @estate.inventory.replace_stored(certname, stored, before ? left.merge('exports' => before) : left)
       end
 
-      # For a record from which this save is missing: it has forgotten the save as a dead one, or was removed. If the
-      # save has replaced documents, the record must change before they are put back: the latest save may be about to
-      # enter their digests (docs/adr/0100).
+      # For a record from which this save is missing, because it counted as dead, or because the record was removed. If
+      # the save has replaced documents, the record must change before they are put back: the latest save may be about
+      # to enter their digests (docs/adr/0100).
       def enter_again(certname, token, stored, ordered)
         return unless ordered.replaced?
 
@@ -344,7 +378,7 @@ module Simpkv
       def finish(certname, token, stored, members)
         record, others = leave(stored&.value || {}, token)
         members = members.reject { |name, _| name == 'exports' } if others
-        @estate.inventory.replace_stored(certname, stored, record.merge(members))
+        @estate.inventory.replace_stored(certname, stored, Deactivation.ended(record).merge(members))
       end
     end
   end

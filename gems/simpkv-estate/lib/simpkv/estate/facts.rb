@@ -9,9 +9,10 @@ module Simpkv
     # The facts of each node, without those of the option `facts_blocklist`:
     #
     #     { 'values' => { 'os' => { 'name' => 'Debian' } }, 'trusted' => { 'certname' => 'web1' },
-    #       'timestamp' => '2026-11-23T01:02:03Z' }
+    #       'timestamp' => '2026-11-23T01:02:03Z', 'producer' => 'puppet1',
+    #       'producer_timestamp' => '2026-11-23T01:02:03.456Z' }
     #
-    # `timestamp` is the time of the run in which they last changed.
+    # `timestamp` is the time of the run in which they last changed, and {Produced} has the others.
     #
     # The record of the inventory has their digest. A save first enters its token in place of the digest, then writes
     # the document, then enters the digest. If it dies, the digest is missing, and the next save of the node completes
@@ -20,11 +21,16 @@ module Simpkv
     class Facts
       # The documents of all nodes.
       class ByNode < Documents
+        # @return [Hash, nil] a value; nil if it has another form
+        def valid(value)
+          value if valid?(value)
+        end
+
         private
 
         def valid?(record)
           record.is_a?(Hash) && record['values'].is_a?(Hash) && time?(record['timestamp']) &&
-            (record['trusted'].nil? || record['trusted'].is_a?(Hash))
+            (record['trusted'].nil? || record['trusted'].is_a?(Hash)) && Produced.valid?(record)
         end
 
         def time?(text)
@@ -36,7 +42,9 @@ module Simpkv
 
       # The number of bytes of a fact, as a document, that the inventory holds. Larger ones are in the facts only.
       INDEXED_MAX = 2048
-      private_constant :ByNode, :INDEXED_MAX
+      # What the names begin with that a glob matches.
+      LITERAL = /\A[^*?\[{\\]*/.freeze
+      private_constant :ByNode, :INDEXED_MAX, :LITERAL
 
       def initialize(estate)
         @estate = estate
@@ -51,14 +59,21 @@ module Simpkv
       # @param values [Hash{String => Object}] plain data
       # @param trusted [Hash, nil] the trusted facts
       # @param timestamp [String] the time of the run
+      # @param produced [Hash{String => String}] see {Produced}
+      # @param in_order [Boolean] whether to do nothing if other facts were sent later than these, which may be late
       # @return [void]
       # @raise [ConflictError] others kept saving facts of this node
       # @raise [Error]
-      def save(certname, values, trusted: nil, timestamp: Time.now.utc.iso8601)
+      def save(certname, values, trusted: nil, timestamp: Time.now.utc.iso8601, produced: {}, in_order: false)
         kept = { 'values' => allowed(values, @blocklist), 'trusted' => trusted }.compact
         members = { 'facts' => indexed(kept['values']), 'facts_digest' => digest(kept) }
-        saved = @saving.repeat(certname, @estate.inventory.intact(certname)) do |stored, token|
-          store(certname, token, stored, members) { kept.merge('timestamp' => timestamp) }
+        before = nil
+        known = @estate.inventory.intact(certname) { |facts| before = @documents.valid(facts) }
+        saved = @saving.repeat(certname, known) do |stored, token|
+          next stored if in_order && late?(certname, stored, members, produced, before)
+
+          before = nil # The next attempt is after a save of others.
+          store(certname, token, stored, members) { kept.merge({ 'timestamp' => timestamp }, produced) }
         end
         @estate.inventory.keep(certname, saved)
       end
@@ -72,6 +87,13 @@ module Simpkv
         record = @documents.get(certname)
         demand(certname) unless record
         record
+      end
+
+      # @param certname [String]
+      # @return [Documents::Stored, nil] see {Documents#readable}
+      # @raise [Error]
+      def readable(certname)
+        @documents.readable(certname)
       end
 
       # @param certname [String] of a node of which no facts were found
@@ -106,7 +128,7 @@ module Simpkv
       # @param digest [String] of the inventory
       # @return [Boolean] whether the record is the one that the inventory names
       def intact?(record, digest)
-        digest(record.reject { |name, _| name == 'timestamp' }) == digest
+        digest(record.slice('values', 'trusted')) == digest
       end
 
       # @yieldparam key [String] of a document that cannot be read
@@ -119,7 +141,7 @@ module Simpkv
         found
       end
 
-      # Searches all nodes that have not expired. Needs memory for the facts of one node only.
+      # Searches all nodes that have not expired, and are not deactivated. Needs memory for the facts of one node only.
       #
       # @param unreadable [Proc] gets the key of a document that cannot be read, and the reason
       # @param strict [Boolean] see {Documents#all}
@@ -133,7 +155,7 @@ module Simpkv
         matching = ->(certname, record) { !expired.include?(certname) && yield(certname, record) }
         found = @documents.all(as: matching, strict: strict, &unreadable)
         @estate.inventory.demand_all(Inventory::FACTS, [*found.keys, *expired], &unreadable)
-        found.select { |_, matches| matches }.keys
+        @estate.inventory.active(found.select { |_, matches| matches }.keys, &unreadable)
       end
 
       # Deletes the facts of a node. The next save of the node stores them again.
@@ -178,6 +200,29 @@ module Simpkv
 
       private
 
+      # @param before [Hash, nil] the facts that were read with the record; nil to read them
+      def late?(certname, stored, members, produced, before)
+        before_deactivation?(stored&.value || {}, produced) ||
+          (differ?(stored, members) && newer?(certname, produced, before))
+      end
+
+      def before_deactivation?(record, produced)
+        Produced.order(produced[Produced::TIME]) < Produced.order(record[Deactivation::MEMBER])
+      end
+
+      def differ?(stored, members)
+        (stored&.value || {})['facts_digest'] != members['facts_digest']
+      end
+
+      # The time of stored facts is that of the run in which they last changed. A catalog may have come since then, with
+      # the same facts or with these.
+      def newer?(certname, produced, before)
+        stored = before || readable(certname)&.value or return false
+
+        times = [stored[Produced::TIME] || stored['timestamp'], @estate.statuses.before(certname)[Statuses::KEPT]]
+        Produced.order(produced[Produced::TIME]) < times.map { |time| Produced.order(time) }.max
+      end
+
       # The order of facts and of their members may differ from run to run.
       def digest(kept)
         Documents.digest(Codec.encode(sorted(kept)))
@@ -195,7 +240,7 @@ module Simpkv
       # @return [Stored] the record of the inventory
       def store(certname, token, stored, members)
         record = stored&.value || {}
-        unless record['facts_digest'] == members['facts_digest']
+        if differ?(stored, members)
           stored = enter(certname, stored, record, token)
           @documents.put(certname, yield)
         end
@@ -219,6 +264,7 @@ module Simpkv
       end
 
       def renewed(record)
+        record = Deactivation.ended(record)
         @estate.inventory.stale?(record) ? record.merge('seen' => Time.now.utc.iso8601) : record
       end
 
@@ -230,12 +276,21 @@ module Simpkv
 
       # @param globs [Array<Array<String>>] the parts of globs that are left at this depth
       def allowed(values, globs)
+        beginnings = globs.map { |glob| glob.first[LITERAL] }
         values.each_with_object({}) do |(name, value), kept|
-          matching = globs.select { |glob| File.fnmatch?(glob.first, name.to_s, File::FNM_EXTGLOB | File::FNM_DOTMATCH) }
-          next if matching.any? { |glob| glob.length == 1 }
+          next kept[name] = value unless name.to_s.start_with?(*beginnings)
 
-          kept[name] = value.is_a?(Hash) ? allowed(value, matching.map { |glob| glob.drop(1) }) : value
+          matching = matching(globs, name.to_s)
+          kept[name] = below(value, matching.map { |glob| glob.drop(1) }) if matching.none? { |glob| glob.length == 1 }
         end
+      end
+
+      def below(value, globs)
+        value.is_a?(Hash) ? allowed(value, globs) : value
+      end
+
+      def matching(globs, name)
+        globs.select { |glob| File.fnmatch?(glob.first, name, File::FNM_EXTGLOB | File::FNM_DOTMATCH) }
       end
     end
   end

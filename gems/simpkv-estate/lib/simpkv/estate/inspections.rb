@@ -57,7 +57,7 @@ module Simpkv
       def valid?(outcome)
         outcome.is_a?(Hash) && outcome['rules'].is_a?(Array) &&
           outcome.values_at('record', 'failed', 'error').one?(Hash) &&
-          (outcome[CHANGED_AT].nil? || Statuses.time?(outcome[CHANGED_AT]))
+          (outcome[CHANGED_AT].nil? || Produced.time?(outcome[CHANGED_AT]))
       end
 
       def parsed(place, document)

@@ -6,13 +6,14 @@ module Simpkv
     # documents of the node, so that one small read tells what has changed:
     #
     #     { 'environment' => 'production', 'facts' => { 'os.name' => 'Debian' }, 'facts_digest' => '9f86...',
-    #       'exports' => { 'host' => '60303...' }, 'seen' => '2026-11-23T01:02:03Z' }
+    #       'exports' => { 'host' => '60303...' }, 'exported_at' => '2026-11-23T01:02:03.456789Z',
+    #       'seen' => '2026-11-23T01:02:03Z' }
     #
-    # `exports` has each type of which a document may be stored: nil in place of a digest if a save is on its way, or
-    # has died. Then `saving` has the time of each such save, by its token, and `overtaken_by` the token of the last
-    # save that has ended before them; `in_doubt` has the types that the latest save does not export, and that another
-    # one may store until it has ended. `facts_saving` and `facts_overtaken_by` are the same for `facts_digest`. `seen`
-    # is there if nodes expire.
+    # `exports` has each type of which a document may be stored: nil in place of a digest if a save runs, or has died.
+    # Then `saving` has the time of each such save, by its token; `overtaken_by` the token of the last save that has
+    # ended before them; and `in_doubt` the types that the latest save does not export, but that another save may store
+    # until it has ended. `facts_saving` and `facts_overtaken_by` are the same for `facts_digest`. `seen` is there if
+    # nodes expire, and `deactivated` if the node is: see {Deactivation}.
     class Inventory < Documents
       # The folder of a document, as {#demand_all} takes it.
       FACTS = ['facts'].freeze
@@ -90,15 +91,16 @@ module Simpkv
       # missing or damaged.
       #
       # @param certname [String]
+      # @yieldparam value [Object, Error] that of the facts, if the record names them
       # @return [Stored, nil] the record, with nil in place of the digest of such a document
       # @raise [DeniedError] a document is encrypted with a key that this process does not have
       # @raise [Error] the store cannot read a document
-      def intact(certname)
+      def intact(certname, &block)
         stored = readable(certname)
         record = stored&.value
         return stored unless record
 
-        damaged = damaged(certname, record)
+        damaged = damaged(certname, record, &block)
         damaged.empty? ? stored : Stored.new(stored.document, without(record, damaged))
       end
 
@@ -115,7 +117,7 @@ module Simpkv
           found.flat_map { |folder, names| names.map { |certname| give_up_document(folder, certname) }.compact }
       end
 
-      # Reads the records of all nodes that have not expired.
+      # Reads the records of all nodes that are active: they have not expired, and are not deactivated.
       #
       # @param strict [Boolean] see {Documents#all}, as for the block
       # @yieldparam key [String] of a document that cannot be read
@@ -124,7 +126,25 @@ module Simpkv
       # @raise [MalformedError] see {Documents#all}
       def current(strict: false, &block)
         expired = @estate.statuses.expired
-        all(strict: strict, &block).reject { |certname, _| expired.include?(certname) }
+        all(strict: strict, &block)
+          .reject { |certname, record| expired.include?(certname) || Deactivation.of?(record) }
+      end
+
+      # @param certnames [Array<String>]
+      # @yieldparam key [String] see {Documents#demand_many}, as for the block and the errors
+      # @yieldparam why [String]
+      # @return [Array<String>] those that are not deactivated
+      def active(certnames, &block)
+        records = demand_many(certnames.map { |name| [name] }, &block)
+        certnames - records.select { |_, stored| Deactivation.of?(stored.value) }.keys.flatten
+      end
+
+      # A run that enters its save into the record after this is too late: the record has gone, or has changed.
+      #
+      # @param record [Hash]
+      # @return [Boolean] whether the node has exports, or a run of it may be saving
+      def needed?(record)
+        (record['exports'] || {}).any? || @estate.exports.saving?(record) || @estate.facts.saving?(record)
       end
 
       # @param record [Hash]
@@ -196,10 +216,15 @@ module Simpkv
         end
         return [] if digests.empty?
 
-        places = digests.keys.to_h { |folder| [[FOLDER, *folder, certname].join('/'), folder] }
-        documents = documents_and_marker(places.keys)
-        wrong = documents.reject { |place, document| intact?(value_or_error(place, document), digests[places[place]]) }
-        places.values_at(*wrong.keys)
+        values = values(certname, digests.keys)
+        yield values[FACTS] if block_given? && digests.key?(FACTS)
+        values.reject { |folder, value| intact?(value, digests[folder]) }.keys
+      end
+
+      # @return [Hash{Array<String> => Object, Error}] the values of the documents of a node, by their folders
+      def values(certname, folders)
+        places = folders.to_h { |folder| [[FOLDER, *folder, certname].join('/'), folder] }
+        documents_and_marker(places.keys).to_h { |place, document| [places[place], value_or_error(place, document)] }
       end
 
       # A run thus learns what the estate records now, without a round trip more.
@@ -234,10 +259,14 @@ module Simpkv
       end
 
       def valid?(record)
-        record.is_a?(Hash) && (record['seen'].nil? || Statuses.time?(record['seen'])) &&
+        record.is_a?(Hash) && times?(record.values_at('seen', 'deactivated', 'exported_at').compact) &&
           (record['environment'].nil? || record['environment'].is_a?(String)) &&
           record.values_at('exports', 'facts', 'saving', 'facts_saving').compact.all?(Hash) &&
           texts?(record.fetch('in_doubt', []))
+      end
+
+      def times?(list)
+        list.all? { |time| Produced.time?(time) }
       end
 
       def texts?(list)

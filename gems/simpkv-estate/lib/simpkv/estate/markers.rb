@@ -8,8 +8,8 @@ module Simpkv
     #
     #     { 'types' => ['host', 'nginx::vhost'] }
     #
-    # So a type that this marker names has a folder with a marker. That of the inventory has the record of {Agreement},
-    # with the subjects of {MARKED_LATER} whose folders have one.
+    # So a type that this marker names has a folder with a marker. The marker of the inventory has the record of
+    # {Agreement}, with those subjects of {MARKED_LATER} whose folders have a marker.
     class Markers < Documents
       EXPORTED = 'exported'
       private_constant :EXPORTED

@@ -5,9 +5,9 @@ require 'simpkv/estate/node_filter'
 module Simpkv
   class Estate
     # The nodes that have left something in the estate, by two lists of the store: their statuses and their inventory
-    # records; or those that are declared, and have not. A node is a Hash with {COLUMNS}, `noop`, `expired` and `facts`,
-    # those of the inventory without {Secrets}. A node whose status cannot be read is in no list: nobody knows how its
-    # last run ended.
+    # records; or the declared nodes that have left nothing. Deactivated nodes are in neither list. A node is a Hash
+    # with {COLUMNS}, `noop`, `expired` and `facts` (of the inventory, without {Secrets}). A node whose status cannot be
+    # read is in no list: nobody knows how its last run ended.
     class NodeList
       # The columns of the table.
       COLUMNS = %w[name environment last_seen status changes failures].freeze
@@ -23,6 +23,7 @@ module Simpkv
         @estate = estate
         @secrets = Secrets.new(estate, false)
         @errors = {}
+        @deactivated = []
       end
 
       # @param texts [Array<String>] see {NodeFilter}
@@ -54,7 +55,7 @@ module Simpkv
       # @return [Integer] the number of the declared nodes that have not. One that is {#unreadable} has left a document
       def never_run(known)
         declared = names_of(@estate.nodes).map { |name| UnsafeCharacters.escaped(name) }
-        (declared - known.map { |node| node['name'] } - unreadable.keys).length
+        (declared - known.map { |node| node['name'] } - unreadable.keys - @deactivated).length
       end
 
       private
@@ -84,10 +85,17 @@ module Simpkv
         statuses = records_of(@estate.statuses)
         records = records_of(@estate.inventory)
         expired = @estate.statuses.expired_of(statuses, records)
-        known = (statuses.keys | records.keys).reject { |name| @errors.key?("#{@estate.statuses.path}/#{name}") }
-        known.map do |name|
+        active(statuses.keys | records.keys, records).map do |name|
           node(UnsafeCharacters.escaped(name), statuses[name] || {}, records[name] || {}, expired.include?(name))
         end
+      end
+
+      # @return [Array<String>] the names of the nodes that are not deactivated, and whose status can be read
+      def active(names, records)
+        known = names.reject { |name| @errors.key?("#{@estate.statuses.path}/#{name}") }
+        deactivated, active = known.partition { |name| Deactivation.of?(records[name] || {}) }
+        @deactivated = deactivated.map { |name| UnsafeCharacters.escaped(name) }
+        active
       end
 
       def records_of(documents)

@@ -3,10 +3,9 @@
 module Simpkv
   class Estate
     # The documents that one save of a node's exports writes, if the order of saves is known. Each write replaces what
-    # the save has read, or fails. If a later save has left a document as it was, the write succeeds nevertheless: so an
-    # overtaken save puts back the document that the record of the inventory names, if it has replaced it. It does so
-    # whoever has written what is stored then: another overtaken save may have written over it, which does not know the
-    # document.
+    # the save has read, or fails. The write also succeeds if a later save has left a document as it was. So an
+    # overtaken save puts back each document that the record of the inventory names and that it has replaced. It does so
+    # even if another overtaken save, which does not know the document, has written since.
     class OrderedExports
       # @param documents [Exports::ByType]
       # @param certname [String]
@@ -74,7 +73,7 @@ module Simpkv
         exchange(type, stored, document&.value) unless digest(stored) == wanted
       end
 
-      # What a restoration replaces counts, too: it may be what a save has written that began meanwhile.
+      # What a restoration replaces counts, too: a save that began meanwhile may have written it.
       def exchange(type, stored, list)
         (@replaced[type] ||= []) << stored
         @documents.exchange(type, @certname, stored, list)

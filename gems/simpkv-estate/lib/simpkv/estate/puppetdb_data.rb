@@ -10,7 +10,11 @@ module Simpkv
     module PuppetDBData
       # The fact that has the trusted facts.
       TRUSTED = 'trusted'
-      private_constant :TRUSTED
+      # The fact by which an agent tells what packages its node has: an object with the member `packages`, a list of
+      # names, versions and providers. PuppetDB's terminus sends them beside the facts, and the estate keeps the fact.
+      INVENTORY = '_puppet_inventory_1'
+      PACKAGES = 'packages'
+      private_constant :TRUSTED, :INVENTORY, :PACKAGES
 
       class << self
         # @param values [Hash{String => Object}] the values of all facts, by name
@@ -24,6 +28,29 @@ module Simpkv
         def trusted(values)
           trusted = values[TRUSTED]
           trusted if trusted.is_a?(Hash)
+        end
+
+        # @param facts [Hash{String => Object}]
+        # @param packages [Array<Array(String, String, String)>, nil] names, versions and providers
+        # @return [Hash{String => Object}] the facts with that of the packages
+        def with_packages(facts, packages)
+          packages.to_a.any? ? facts.merge(INVENTORY => { PACKAGES => packages }) : facts
+        end
+
+        # @param facts [Hash{String => Object}] of an agent
+        # @return [Array(Hash, Array)] the facts without that of the packages, and these as for {with_packages}
+        def without_packages(facts)
+          inventory = facts[INVENTORY]
+          packages = inventory[PACKAGES] if inventory.is_a?(Hash)
+          return [facts, []] unless packages.is_a?(Array)
+
+          [facts.reject { |name, _| name == INVENTORY }, packages.select { |package| package?(package) }]
+        end
+
+        # @param value [Object]
+        # @return [Boolean] whether it is name, version and provider of a package
+        def package?(value)
+          value.is_a?(Array) && value.length == 3 && value.all?(String)
         end
 
         # @param resources [Array<Hash>] exported resources

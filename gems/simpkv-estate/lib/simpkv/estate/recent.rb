@@ -2,10 +2,10 @@
 
 module Simpkv
   class Estate
-    # The result of a block that takes long. A process calls it at most once a minute. While one thread calls it, the
-    # others get its last result.
+    # The result of a block that takes long. A process calls the block at most once a minute. While one thread calls it,
+    # the others get the last result.
     class Recent
-      # The number of seconds for which it is not called again.
+      # The number of seconds for which the block is not called again.
       SECONDS = 60
 
       # The result, and the time until which it counts.

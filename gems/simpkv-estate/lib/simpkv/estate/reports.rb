@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'digest/sha1'
+require 'simpkv/estate/reread_reports'
 
 module Simpkv
   class Estate
@@ -11,19 +12,29 @@ module Simpkv
     #       'resources' => { 'changed' => 3, 'failed' => 0, 'failed_to_restart' => 0 } }
     #
     # A stored report has two more: `received`, the time on the server, and `run`, the number of the node's run. Its key
-    # is that number modulo the option, so that a new report replaces the oldest one.
+    # is that number modulo the option, so that a new report replaces the oldest one. It may have details, which are not
+    # read with it: see {ReportDetails}.
+    #
+    # The order of reports is that of the time at which their servers sent them ({Produced}), and then that of their
+    # arrival. One that is older than the last one has come late: it is stored, unless it would replace a newer one, and
+    # the status of the node stays (docs/adr/0115).
     class Reports < Documents
       # The members that a stored report has more than the one that was sent.
-      ADDED = %w[received run].freeze
-      private_constant :ADDED
+      ADDED = ['received', 'run', 'details', ReportDetails::INLINE].freeze
+      # The members that are details, or belong to them.
+      DETAILS = %w[details logs values statuses].freeze
+      # The name of a value in an event.
+      VALUES = ->(name) { %w[old new].include?(name) ? "#{name}_value" : name }
+      private_constant :ADDED, :DETAILS, :VALUES
 
       # @param certname [String]
       # @param report [Hash] a stored one
       # @param names [SecretNames]
-      # @return [String] what queries call its hash. Two nodes may have sent the same report. It depends on no secret:
-      #   it would confirm a guess
+      # @return [String] what queries call its hash. Two nodes may have sent the same report. No secret goes into the
+      #   hash, which could confirm a guess
       def self.hash_of(certname, report, names)
-        Digest::SHA1.hexdigest([certname, Native.generate(without_secrets(report, names))].join("\0"))
+        report = without_secrets(report, names).reject { |name, _| name == ReportDetails::INLINE }
+        Digest::SHA1.hexdigest([certname, Native.generate(report)].join("\0"))
       end
 
       # @param report [Hash] a stored one
@@ -31,31 +42,56 @@ module Simpkv
       # @param replacement [String, nil] of what is left out
       # @return [Hash] a copy without the messages of secret properties: Puppet writes the old and the new value there
       def self.without_secrets(report, names, replacement = nil)
-        events = report['events']
-        return report unless events.is_a?(Array)
+        ReportSecrets.new(names, replacement).report(report)
+      end
 
-        report.merge('events' => events.map do |event|
-          secret = event.is_a?(Hash) && event['message'] && names.include?(event['property'].to_s)
-          secret ? event.merge('message' => replacement) : event
-        end)
+      # @param report [Hash] a stored one
+      # @return [Hash] a copy without its details
+      def self.summary(report)
+        report.reject { |name, _| DETAILS.include?(name) }
+      end
+
+      # @param report [Hash] with its details: see {#with_details}
+      # @return [Hash] a copy, for people and programs, in which each event has its values
+      def self.whole(report)
+        values = report['values'] || []
+        events = report['events'].to_a.each_with_index.map do |event, index|
+          event.is_a?(Hash) && values[index] ? event.merge(values[index].transform_keys(&VALUES)) : event
+        end
+        summary(report).merge('events' => events, 'logs' => report['logs'] || [])
       end
 
       def initialize(estate)
         super(estate, 'reports')
+        @details = ReportDetails.new(estate)
+      end
+
+      # @param report [Hash] a stored one, or one that was sent
+      # @return [String] the order of reports is that of these texts
+      def self.order(report)
+        Produced.order(report[Produced::TIME] || report['received'])
       end
 
       # Stores a report, the status of the node, and the counters of this process if they are due.
       #
       # @param certname [String]
-      # @param report [Hash] plain data, see above
+      # @param report [Hash, WholeReport, WholeReport::Parts] plain data, see above
       # @return [Hash] the status, see {Statuses}
       # @raise [Error]
       def save(certname, report)
-        # The status goes first: it gives the run its number. If the report fails then, a retry counts the run again,
-        # and there is no report of the first number.
-        status = @estate.statuses.enter(certname) { |before| status_after(report, before) }
-        documents = slots.positive? ? { path(*key(certname, status['runs'])) => stored_form(report, status) } : {}
-        store_many(documents.transform_values { |value| Codec.encode(value) })
+        report, details = parts(report)
+        # The status goes first: it gives the run its number. If the report then fails, a retry counts the run again,
+        # and the first number has no report.
+        number = last = nil
+        status = @estate.statuses.enter(certname) do |before|
+          last = before[RunStatus::DETAILED]
+          number = number(certname, report, before)
+          next unless number
+
+          run = RunStatus.new(report, before)
+          run.after(number, ReportDetails.document?(details)).merge(slots.zero? ? run.began : {})
+        end
+        store(certname, stored_form(report, status, number), details, last) if number && slots.positive?
         @estate.counters.save_due
         status
       end
@@ -64,12 +100,78 @@ module Simpkv
       # stored. A run whose status was stored without its report counts twice.
       #
       # @param certname [String]
-      # @param report [Hash]
+      # @param report [Hash, WholeReport, WholeReport::Parts]
       # @return [Hash] the status
       # @raise [Error]
       def save_once(certname, report)
         before = @estate.statuses.before(certname)
-        stored?(certname, report, before['runs'].to_i) ? before : save(certname, report)
+        parts = WholeReport::Parts.new(*parts(report))
+        stored?(certname, parts.summary, before['runs'].to_i) ? before : save(certname, parts)
+      end
+
+      # @param status [Hash] of a node
+      # @param count [Integer] of reports that {#import} stores
+      # @return [Hash] a copy that has counted them as runs
+      def self.numbered(status, count)
+        return status if count.zero?
+
+        runs = status['runs'].to_i + count
+        status.merge('runs' => runs, RunStatus::DETAILED => runs)
+      end
+
+      # @param certname [String]
+      # @param reports [Array<Array(WholeReport, String)>] with the times of their receipt, the oldest first
+      # @return [Array<Array(WholeReport, String)>] those that are not stored, as many as may be
+      # @raise [Error]
+      def missing(certname, reports)
+        stored = all(certname) { |_key, _why| nil }.map { |report| without_added(report) }
+        reports.last(slots).reject { |report, _| stored.include?(parts(report).first) }
+      end
+
+      # Stores reports of another server.
+      #
+      # @param certname [String]
+      # @param reports [Array<Array(WholeReport, String)>] as for {#missing}
+      # @param runs [Integer, nil] the number of the last one's run: see {.numbered}
+      # @return [void]
+      # @raise [Error]
+      def import(certname, reports, runs)
+        reports.each_with_index do |(whole, received), index|
+          report, details = parts(whole)
+          run = runs - reports.length + index + 1
+          store(certname, report.merge('received' => received, 'run' => run), details, run)
+        end
+      end
+
+      # Reads the details of reports of any nodes.
+      #
+      # @param tokens [Hash{Array(String, Integer) => String}] the member `details` of reports, by the names of their
+      #   nodes and the numbers of their runs
+      # @return [Hash{Array(String, Integer) => Hash}] details, by the same: see {WholeReport}. None for a report that
+      #   another one has replaced since
+      # @raise [Error]
+      def details(tokens)
+        keys = tokens.keys.to_h { |certname, run| [[certname, run], key(certname, run)] }
+        found = @details.of(tokens.transform_keys { |run| keys[run] })
+        keys.transform_values { |key| found[key] }.compact
+      end
+
+      # @param certname [String]
+      # @param reports [Array<Hash>] stored ones of the node
+      # @yieldparam key [String] of a report that has no details any more: see {#details}
+      # @return [Array<Hash>] the same with the members of their details
+      # @raise [Error]
+      def with_details(certname, reports)
+        tokens = reports.select { |report| report['details'] }
+                        .to_h { |report| [[certname, report['run']], report['details']] }
+        found = details(tokens)
+        (tokens.keys - found.keys).each { |report| yield path(*key(*report)) } if block_given?
+        reports.map { |report| report.merge(found[[certname, report['run']]] || {}) }
+      end
+
+      # @return [Array<Hash>] see {RereadReports#all}, as for the parameters
+      def whole(certname, count = slots, **how, &block)
+        RereadReports.new(self).all(certname, count, **how, &block)
       end
 
       # @param certname [String]
@@ -80,12 +182,13 @@ module Simpkv
       # @raise [MissingError] there is none, and their folder has no marker
       # @raise [MalformedError] see {Documents#all}; or there is a document in place of the folder of the node
       def all(certname, strict: false, &block)
-        reports = super.values.sort_by { |report| [report['received'].to_s, report['run'].to_i] }
+        reports = super(certname, strict: strict, except: ReportDetails::NAME, &block)
+        reports = in_order(reports.values.max_by(slots) { |report| report['run'].to_i })
         if reports.empty?
           demand_folder
           demand_folders([certname])
         end
-        young(reports.reverse.first(slots))
+        young(reports)
       end
 
       # Reads the reports of some runs of many nodes, with one connection in a directory.
@@ -99,7 +202,7 @@ module Simpkv
         keys = runs.flat_map { |certname, numbers| numbers.map { |number| key(certname, number) } }
         found = demand_many(keys, &block)
         demand_folders(runs.keys - found.keys.map(&:first)) if found.length < keys.length
-        runs.to_h { |certname, numbers| [certname, young(among(found, certname, numbers).reverse)] }
+        runs.to_h { |certname, numbers| [certname, young(among(found, certname, numbers))] }
       end
 
       # @return [String, nil] the time before which a report is too old by the option `report_ttl`; nil without it
@@ -120,7 +223,7 @@ module Simpkv
         folders.each do |certname|
           @estate.store.list(path(certname), required: false)[:keys].each do |slot, document|
             report = value_or_nil(path(certname, slot), document)
-            yield [certname, slot], document if report && report['received'].to_s < limit
+            yield [certname, slot], document if report && old?(report, limit)
           end
         end
       end
@@ -131,7 +234,12 @@ module Simpkv
       # @raise [Error]
       def expire
         deleted = 0
-        each_old { |names, document| deleted += 1 if delete_expected(*names, document) }
+        each_old do |names, document|
+          next unless delete_expected(*names, document)
+
+          deleted += 1
+          remove_details(names, Codec.decode(document)[:value])
+        end
         deleted
       end
 
@@ -151,10 +259,15 @@ module Simpkv
 
       private
 
-      # @return [Array<Hash>] the reports of these runs among those that were found, by number
+      # @return [Array<Hash>] newest first
+      def in_order(reports)
+        reports.sort_by { |report| [Reports.order(report), report['received'].to_s, report['run'].to_i] }.reverse
+      end
+
+      # @return [Array<Hash>] the reports of these runs among those that were found, newest first
       def among(found, certname, numbers)
         reports = numbers.map { |number| found[key(certname, number)]&.value }.compact
-        reports.select { |report| numbers.cover?(report['run'].to_i) }
+        in_order(reports.select { |report| numbers.cover?(report['run'].to_i) })
       end
 
       # Refuses a document in place of the folder of a node, which looks like no reports.
@@ -178,36 +291,83 @@ module Simpkv
 
       def young(reports)
         limit = limit()
-        limit ? reports.reject { |report| report['received'].to_s < limit } : reports
+        limit ? reports.reject { |report| old?(report, limit) } : reports
+      end
+
+      def old?(report, limit)
+        Reports.order(report) < Produced.order(limit)
+      end
+
+      # @return [Array(Hash, Hash)] a summary and details; nil in place of these for a summary alone
+      def parts(report)
+        report.respond_to?(:parts) ? report.parts(@estate.options, @estate.secret_names) : [report, nil]
+      end
+
+      # The details go first, so that none are missing of a summary.
+      #
+      # @param last [Integer, nil] see {RunStatus::DETAILED}, before this run
+      def store(certname, report, details, last)
+        key = key(certname, report['run'])
+        before = last && last >= report['run'] - slots ? replaced(key) : {}
+        report = report.merge(@details.save(key, details))
+        store_many(path(*key) => Codec.encode(report))
+        remove_details(key, before) unless ReportDetails.apart?(report['details'].to_s)
+      end
+
+      # @return [Hash] the report that a new one replaces; an empty one if there is none, or it cannot be read
+      def replaced(key)
+        readable(*key)&.value || {}
+      rescue MalformedError, DeniedError
+        {}
+      end
+
+      def remove_details(key, report)
+        token = report['details'].to_s
+        @details.remove(key, token) if ReportDetails.apart?(token)
       end
 
       def valid?(report)
-        report.is_a?(Hash) && report.values_at('time', 'environment', 'status', 'received').compact.all?(String) &&
+        report.is_a?(Hash) && texts?(report) &&
           report.values_at('run', 'events_left_out').compact.all?(Integer) &&
           (report['events'] || []).is_a?(Array) && counts?(report['resources'] || {})
+      end
+
+      def texts?(report)
+        report.values_at('time', 'environment', 'status', 'received', 'details').compact.all?(String) &&
+          Produced.valid?(report)
       end
 
       def counts?(resources)
         resources.is_a?(Hash) && resources.values_at('changed', 'failed', 'failed_to_restart').compact.all?(Numeric)
       end
 
-      # If there is a report of a later run than the status knows, the status was lost.
+      def without_added(report)
+        report.reject { |name, _| ADDED.include?(name) }
+      end
+
+      # If there is a report of a later run than the status knows, the status was lost. Only a document that has the
+      # time of the report can be the same: others are not decoded.
       def stored?(certname, report, runs)
-        all(certname) { |_key, _why| nil }.any? do |stored|
-          stored['run'].to_i <= runs && stored.reject { |name, _| ADDED.include?(name) } == report
+        time = report[Produced::TIME].to_s
+        found = listed([certname]) do |_, document|
+          next unless document.include?(time)
+
+          decoded_or_error(document, method(:valid?)) { |old| old['run'].to_i <= runs && without_added(old) == report }
         end
+        found[:keys].empty? ? demand_folder : found[:keys].value?(true)
       end
 
-      def status_after(report, before)
-        resources = report.fetch('resources', {})
-        { 'environment' => report['environment'], 'status' => report['status'],
-          'noop' => report['noop'], 'changes' => resources['changed'].to_i,
-          'failures' => resources['failed'].to_i + resources['failed_to_restart'].to_i,
-          'runs' => before['runs'].to_i + 1 }
+      # @return [Integer, nil] of the run; nil for a late report that is older than the one that it would replace
+      def number(certname, report, before)
+        number = before['runs'].to_i + 1
+        return number unless RunStatus.new(report, before).late? && slots.positive?
+
+        replaced = replaced(key(certname, number))
+        number unless replaced.any? && Reports.order(report) < Reports.order(replaced)
       end
 
-      def stored_form(report, status)
-        report.merge('received' => status['last_seen'], 'run' => status['runs'])
+      def stored_form(report, status, number)
+        report.merge('received' => status['received'] || status['last_seen'], 'run' => number)
       end
     end
   end

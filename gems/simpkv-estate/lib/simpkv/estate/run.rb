@@ -33,6 +33,23 @@ module Simpkv
         @node = before
       end
 
+      # Yields while no other server may answer the reads of this thread in place of the one of writes, if that is away:
+      # what is to be stored, or to be seen, may be missing elsewhere.
+      #
+      # @return [Object] what the block returns
+      def at_writer
+        before = @at_writer
+        @at_writer = true
+        yield
+      ensure
+        @at_writer = before
+      end
+
+      # @return [Boolean] whether the caller is in {#at_writer}
+      def at_writer?
+        @at_writer ? true : false
+      end
+
       # @param inventory [Inventory]
       # @param certname [String]
       # @param stored [Documents::Stored]

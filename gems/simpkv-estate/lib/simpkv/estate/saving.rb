@@ -4,12 +4,20 @@ require 'securerandom'
 
 module Simpkv
   class Estate
-    # The saves of one subject that are on their way, as two members of a node's record: `saving` has the time of each
-    # by its token, and `overtaken_by` the token of the last save that has ended before them. Thus the record differs
-    # from the one that each of them has entered, and its compare-and-swap fails.
+    # The saves of one subject that still run, as two members of a node's record: `saving` has the time of each by its
+    # token, and `overtaken_by` the token of the last save that has ended before them. Thus the record differs from what
+    # each of them has entered, and the compare-and-swap of each fails.
     class Saving
       # The number of seconds after which a save that has not ended counts as dead.
       SAVING_FOR = 300
+
+      # @param certname [String]
+      # @param done [String] what a run that saves keeps from being done, such as `removed`
+      # @return [String] a message
+      def self.conflict(certname, done)
+        "'#{certname}' could not be #{done}: a run of it is saving, or has died while it saved: try again in " \
+          "#{SAVING_FOR / 60} minutes"
+      end
 
       # @param estate [Estate]
       # @param subject [String] for messages

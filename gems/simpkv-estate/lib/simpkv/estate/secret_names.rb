@@ -5,6 +5,9 @@ module Simpkv
     # Tells what holds a secret by its name, such as `db_password`: a fact, a parameter, or a member of one. The option
     # `secret_names` adds names of a site to those that the core knows.
     class SecretNames
+      # The replacement of a hidden value.
+      REDACTED = '[redacted]'
+
       # @param more [Array<String>] the option
       def initialize(more = [])
         @more = more.join("\n").freeze

@@ -9,8 +9,7 @@ module Simpkv
     # `never` of the option `mask_secrets`, rules may have copied a secret to a member of any name: then all values that
     # rules have set or read are hidden. Values that sensitive rules have set are hidden from everybody.
     class Secrets
-      # The replacement of a hidden value.
-      REDACTED = '[redacted]'
+      REDACTED = SecretNames::REDACTED
 
       # Members of a record that have no value of a rule.
       KEPT = %w[auto_discovered sensitive].freeze
@@ -80,6 +79,16 @@ module Simpkv
         exports.transform_values { |list| list.map { |resource| exported(resource) } }
       end
 
+      # Puppet has unwrapped the Sensitive parameters of a catalog: these are hidden from everybody.
+      #
+      # @param catalog [Hash] as {Catalogs} has it
+      # @return [Hash] a copy without secrets
+      def catalog(catalog)
+        members = catalog.reject { |name, _| name == 'resources' }
+        resources = catalog['resources'].to_a.map { |resource| without_sensitive_parameters(resource) }
+        facts(members).merge(exports('resources' => resources))
+      end
+
       # @param report [Hash] as {Reports} has it
       # @return [Hash] a copy without secrets
       def report(report)
@@ -98,6 +107,12 @@ module Simpkv
 
       def exported(resource)
         resource.merge('parameters' => hidden(resource['parameters'] || {}))
+      end
+
+      def without_sensitive_parameters(resource)
+        parameters = resource['parameters'] || {}
+        secret = parameters.slice(*resource['sensitive_parameters'])
+        resource.merge('parameters' => parameters.merge(secret.transform_values { REDACTED }))
       end
 
       def hidden(data)

@@ -7,14 +7,15 @@ module Simpkv
     Known = Struct.new(:digest, :run, :report, :time)
 
     # Reads all that is stored of nodes, for the index of queries. The record of the inventory is written after the
-    # documents that it names, and the status names the last report: if both are the same as before, so is the rest.
+    # documents that it names, and the status names the last report: if the record and the status are the same as
+    # before, so is the rest.
     class Snapshots
       # What is stored of a node, as its classes return it: nil for what is not. `exports` are lists of resources by
       # type, `reports` a list, of the run with the number `since` and later ones, or of all if that is nil. `digest`
       # changes with the inventory record and the status; it is nil while the documents do not agree, because a run is
-      # saving them, or because a replica is late. A node is `doubtful` if facts or exports are others than its record
-      # names: a replica may be so late that there is a digest nevertheless, which does not change when they arrive.
-      # With `status_only`, facts and exports were not read, because they are those that the caller knows.
+      # saving them, or because a replica is late. A node is `doubtful` if its facts or exports differ from those that
+      # its record names: a replica may be so late that there is a digest nevertheless, which does not change when they
+      # arrive. With `status_only`, facts and exports were not read, because the caller knows them.
       Snapshot = Struct.new(:digest, :inventory, :status, :facts, :exports, :catalog, :reports, :since, :status_only,
                             :doubtful) do
         # @return [Boolean] whether there is such a node: a list may have had it before
@@ -46,11 +47,24 @@ module Simpkv
         (records.keys | statuses.keys).to_h { |name| [name, "#{records[name]}.#{statuses[name]}"] }
       end
 
+      # @param certname [String]
+      # @return [String, nil] as in {#digests}, from the server that takes writes, even if others answer in its place
+      #   else; nil if there is no such node
+      # @raise [InvalidError, TooLargeError] no key can have the name
+      # @raise [MalformedError] a document is malformed; names the key
+      # @raise [Error] the store cannot read a document
+      def latest_digest(certname)
+        stored = Run.current.at_writer do
+          [@estate.inventory, @estate.statuses].map { |documents| documents.read(certname) }
+        end
+        digest(*stored) if stored.any?
+      end
+
       # @param certnames [Array<String>]
       # @param known [Hash{String => Known}] what the caller knows, by the names of nodes: that is not read again
       # @yieldparam key [String] of a document whose content is malformed, and which is left out then
       # @yieldparam why [String]
-      # @return [Hash{String => Snapshot}] by the names of the nodes
+      # @return [Hash{String => Snapshot}] by the names of the nodes, without those that have the digest that is known
       # @raise [MalformedError] without a block: a document is malformed; names the key
       # @raise [MalformedError] no node can have one of the names: see {Misnamed#refuse}
       # @raise [MissingError] a document is missing, or hidden, that the inventory names
@@ -59,16 +73,21 @@ module Simpkv
         certnames.each { |name| @misnamed.refuse(name) }
         records = named(@estate.inventory, certnames, &block)
         statuses = named(@estate.statuses, certnames, &block)
+        changed = certnames.reject { |name| digest(records[name], statuses[name]) == known[name]&.digest }
+        snapshots(changed, records, statuses, known, &block)
+      end
+
+      private
+
+      def snapshots(certnames, records, statuses, known, &block)
         same = certnames.select { |name| same?(known[name], records[name], statuses[name]) }
         parts = [records, statuses, *read(certnames - same, records, &block),
-                 *numbered(wanted(statuses, known), &block)]
+                 *numbered(wanted(statuses.slice(*certnames), known), &block)]
         certnames.to_h do |name|
           snapshot = Snapshot.new(nil, *parts.map { |part| part[name] }, same.include?(name))
           [name, complete(name, snapshot, &block)]
         end
       end
-
-      private
 
       # @return [Array<Hash>] facts, exports and catalogs, by the names of nodes
       def read(certnames, records, &block)
@@ -107,9 +126,9 @@ module Simpkv
 
         most = [NUMBERED, @estate.options['reports']].min
         statuses.each_with_object({}) do |(name, status), wanted|
-          first = known[name]&.run
           last = status.value['runs']
-          wanted[name] = first..last if last && first && (0...most).cover?(last - first)
+          firsts = [known[name]&.run, Statuses.newest_run(status.value)]
+          wanted[name] = firsts.min..last if firsts.all? && (0...most).cover?(last - firsts.min)
         end
       end
 
@@ -168,14 +187,18 @@ module Simpkv
         !@estate.replica? || @estate.facts.intact?(snapshot.facts, digest)
       end
 
-      # The status of a run is stored before its report.
+      # The status of a run is stored before its report. Of two runs at once, the later one may store its report first.
       def reports_agree?(snapshot)
-        runs = snapshot.status.to_h['runs']
-        runs.nil? || @estate.options['reports'].zero? || snapshot.reports.first.to_h['run'].to_i >= runs
+        last = snapshot.status.to_h['runs']
+        return true if last.nil? || @estate.options['reports'].zero?
+
+        first = [snapshot.since || 1, last - @estate.options['reports'] + 1].max
+        ([*first..last] - snapshot.reports.map { |report| report['run'] }).empty?
       end
 
       def settling?(snapshot)
-        last = Statuses.last_seen(snapshot.status.to_h, snapshot.inventory.to_h)
+        status = snapshot.status.to_h
+        last = [status['received'], Statuses.last_seen(status, snapshot.inventory.to_h)].compact.max
         !last.nil? && last > (Time.now.utc - SETTLING).iso8601
       end
     end

@@ -8,37 +8,64 @@ module Simpkv
     # The last run of each node, written at every run:
     #
     #     { 'last_seen' => '2026-11-23T01:02:03Z', 'environment' => 'production', 'status' => 'changed',
-    #       'noop' => false, 'changes' => 3, 'failures' => 0, 'runs' => 17 }
+    #       'noop' => false, 'changes' => 3, 'failures' => 0, 'runs' => 17,
+    #       'report_timestamp' => '2026-11-23T01:02:03.456Z' }
     #
-    # All but the first two come from the report of the run, and are absent without reports. Times are those of RFC 3339
-    # in UTC, so that their order is that of their text.
+    # All but the first two come from the report of the run, and are absent without reports. `report_timestamp` is the
+    # time of that report by the clock of its server ({Produced}). A report with an earlier time has come late: it
+    # changes only `runs`, and adds `run`, the number of the last run. Times are those of RFC 3339 in UTC. `received` is
+    # the time at which the status was written, if it is not `last_seen`.
+    #
+    # `details` is the number of the last run whose report has a document of details; it is absent if there was none.
+    # Without stored reports (`reports: 0`), `began` is the time at which the last run began that was compiled.
     #
     # A node whose compilers send commands of PuppetDB's API has also `catalog_timestamp`, the time of the last catalog
     # by the clock of its compiler.
     class Statuses < Documents
       # The member that a run leaves as it is.
       KEPT = 'catalog_timestamp'
-      TIME = /\A(\d{4})-(\d\d)-(\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?Z\z/.freeze
-
-      private_constant :TIME
 
       def initialize(estate)
         super(estate, 'status')
         @expired = Recent.new { find_expired }
       end
 
+      # @param time [String, nil] of a run, by the clock of its server; nil for now
+      # @param before [Hash] the status before
+      # @return [Hash{String => String}] the members of a status that tell when the node was seen last
+      def self.seen(time, before = {})
+        now = Time.now.utc.iso8601
+        last = time ? [["#{time[0, 19]}Z", before['last_seen']].compact.max, now].min : now
+        last == now ? { 'last_seen' => now } : { 'last_seen' => last, 'received' => now }
+      end
+
       # Enters a run in place of the last one. Another writer's change, made meanwhile, is not lost.
       #
       # @param certname [String]
       # @yieldparam before [Hash] see {#before}
-      # @yieldreturn [Hash] the members of the run; called again after another writer's change
+      # @yieldreturn [Hash, nil] the members of the run; nil keeps the status. The block is called again after another
+      #   writer's change
       # @return [Hash] the status
       # @raise [Error]
       def enter(certname)
         update(certname) do |stored|
           before = valid?(stored) ? stored : {}
-          { 'last_seen' => Time.now.utc.iso8601 }.merge(yield(before), before.slice(KEPT))
+          run = yield(before)
+          run && Statuses.seen(run['report_timestamp'], before).merge(run, before.slice(KEPT))
         end.value
+      end
+
+      # Enters the time of a deactivation as that of the last catalog: what compilers have sent before is late.
+      #
+      # @param certname [String]
+      # @param time [String]
+      # @return [void]
+      # @raise [Error]
+      def enter_deactivation(certname, time)
+        update(certname) do |status|
+          status ||= {}
+          status.merge(KEPT => time) if Produced.order(status[KEPT]) < Produced.order(time)
+        end
       end
 
       # @param certname [String]
@@ -80,19 +107,19 @@ module Simpkv
         times.grep(String).max
       end
 
-      # @param value [Object]
-      # @return [Boolean] whether it is a time of RFC 3339 in UTC
-      def self.time?(value)
-        date = value.match(TIME) if value.is_a?(String)
-        !date.nil? && Date.valid_civil?(*date.captures.map(&:to_i))
+      # @param status [Hash] a record of this subject
+      # @return [Integer, nil] the number of the run whose report is the newest; nil without reports
+      def self.newest_run(status)
+        status['run'] || status['runs']
       end
 
       private
 
       def valid?(status)
-        status.is_a?(Hash) && (status['last_seen'].nil? || Statuses.time?(status['last_seen'])) &&
+        status.is_a?(Hash) &&
+          status.values_at('last_seen', 'received', 'report_timestamp').compact.all? { |time| Produced.time?(time) } &&
           status.values_at('environment', 'status').compact.all?(String) &&
-          status.values_at('changes', 'failures', 'runs').compact.all?(Integer)
+          status.values_at('changes', 'failures', 'runs', 'run', 'details').compact.all?(Integer)
       end
 
       # Reads few records of the inventory: those of nodes without a recent status. A node whose status cannot be read

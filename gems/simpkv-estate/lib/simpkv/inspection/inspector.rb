@@ -85,7 +85,7 @@ module Simpkv
       # @param certname [String]
       # @param facts [Hash{String => Object}] plain data
       # @param save [Boolean] whether to store the outcome, and the record of a discovered node
-      # @yieldparam store [Proc] stores the outcome, and is called without a block
+      # @yieldparam write [Estate::RunWrite] stores the outcome, which the block does
       # @return [Outcome]
       # @raise [NotFoundError] the node has no record, and the option `unknown_nodes` refuses it
       # @raise [MalformedError] its record cannot be read; names the key
@@ -219,8 +219,9 @@ module Simpkv
 
       # @param storing [#call, nil] see {#perform}
       def store(outcome, last, storing)
-        store = -> { @estate.inspections.replace_last(outcome.certname, outcome.stored_form, last) }
-        storing ? storing.call(store) : store.call
+        write = Estate::RunWrite::Inspection.new(outcome.certname,
+                                                 { 'outcome' => outcome.stored_form, 'last' => last })
+        storing ? storing.call(write) : write.save(@estate)
       end
     end
   end

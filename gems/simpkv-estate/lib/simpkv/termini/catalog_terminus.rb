@@ -23,7 +23,7 @@ module Simpkv
           return if compiled && !(complete?(catalog) && run?(request))
 
           save_exports(certname, catalog) if compiled
-          save_catalog(certname, catalog, origin)
+          save_catalog(request, origin)
           # The status goes last: a change of it tells the index of queries that the other documents are there.
           save_status(certname, catalog) if compiled && !reported?
         end
@@ -51,9 +51,10 @@ module Simpkv
         private
 
         def save_exports(certname, catalog)
-          Termini.perform("save the exported resources of '#{certname}'", report: true, node: certname) do |estate|
+          Termini.report("save the exported resources of '#{certname}'", certname) do |_estate, store|
             exported = Resources.exported(catalog)
-            encodable(exported) { estate.exports.save(certname, exported, catalog.environment.to_s) }
+            data = { 'resources' => exported, 'environment' => catalog.environment.to_s }
+            encodable(exported) { store.call(Estate::RunWrite::Exports.new(certname, data)) }
           end
         end
 
@@ -68,8 +69,8 @@ module Simpkv
 
         # The report of a run has its status. Without reports, the run itself counts.
         def save_status(certname, catalog)
-          Termini.perform("save the status of '#{certname}'", report: true, node: certname) do |estate|
-            estate.statuses.enter(certname) { { 'environment' => catalog.environment.to_s } }
+          Termini.report("save the status of '#{certname}'", certname) do |_estate, store|
+            store.call(Estate::RunWrite::Status.new(certname, { 'environment' => catalog.environment.to_s }))
           end
         end
 
@@ -90,14 +91,29 @@ module Simpkv
           request.remote? || defined?(Puppet::Server) || request.key == Puppet[:node_name_value]
         end
 
-        def save_catalog(certname, catalog, origin)
-          Termini.perform("save the catalog of '#{certname}'", report: true, node: certname) do |estate|
+        def save_catalog(request, origin)
+          certname = request.key
+          Termini.report("save the catalog of '#{certname}'", certname) do |estate, store|
             next unless stored?(estate, origin)
 
-            data = data(catalog)
+            data = data(request.instance).merge(exported_edges(request.instance), Termini.produced, run(request))
             resources = data['resources'].group_by { |resource| resource['type'] }
-            encodable(resources) { estate.catalogs.put(certname, data) }
+            encodable(resources) { store.call(Estate::RunWrite::Catalog.new(certname, data)) }
           end
+        end
+
+        # @return [Hash{String => Array<Hash>}] the edges to resources that are only exported; empty for none
+        def exported_edges(catalog)
+          edges = catalog.edges.select do |edge|
+            virtual = [edge.source, edge.target].select(&:virtual?)
+            virtual.any? && virtual.all?(&:exported)
+          end
+          edges.empty? ? {} : { Estate::Catalogs::EXPORTED_EDGES => edges.map(&:to_data_hash) }
+        end
+
+        # @return [Hash{String => String}] the members that tell the run
+        def run(request)
+          request.options.slice(:transaction_uuid, :job_id).compact.to_h { |name, id| [name.to_s, id.to_s] }
         end
 
         def stored?(estate, origin)

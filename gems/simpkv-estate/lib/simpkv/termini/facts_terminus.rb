@@ -20,8 +20,9 @@ module Simpkv
         def save(certname, facts)
           # Only the server knows the trusted facts: an agent can send a fact of this name.
           values = PlainData.of(facts.values).reject { |name, _| name == 'trusted' }
-          Termini.perform("save the facts of '#{certname}'", report: true, node: certname) do |estate|
-            estate.facts.save(certname, values, trusted: trusted(certname))
+          data = { 'values' => values, 'trusted' => trusted(certname), 'produced' => Termini.produced }
+          Termini.report("save the facts of '#{certname}'", certname) do |_estate, store|
+            store.call(Estate::RunWrite::Facts.new(certname, data))
           end
         end
 

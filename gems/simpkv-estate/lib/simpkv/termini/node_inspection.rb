@@ -41,10 +41,10 @@ module Simpkv
 
         private
 
-        # @return [Inspection::Inspector::Outcome] which the option `soft_writes` may leave unstored
+        # @return [Inspection::Inspector::Outcome]
         def perform(inspection, certname, facts)
-          inspection.perform(certname, facts) do |store|
-            Termini.drop("save the inspection of '#{certname}'", &store)
+          inspection.perform(certname, facts) do |write|
+            Termini.store("save the inspection of '#{certname}'", write)
           end
         end
 

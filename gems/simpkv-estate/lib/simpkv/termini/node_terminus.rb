@@ -11,8 +11,8 @@ module Simpkv
     module NodeTerminus
       class << self
         # Finds a node, and inspects it if there are rules. The option `soft` has no effect here: without its record, a
-        # node would get another catalog, possibly one that removes what its classes manage. Of `soft_writes`, only the
-        # outcome of the inspection can be dropped: the record of a discovered node must be stored.
+        # node would get another catalog, possibly one that removes what its classes manage. Only the outcome of the
+        # inspection may wait in the spool, or be dropped: the record of a discovered node must be stored.
         #
         # @param certname [String]
         # @param environment [Puppet::Node::Environment] counts if none is declared
@@ -64,8 +64,8 @@ module Simpkv
         # @return [void]
         # @raise [Puppet::Error]
         def cache(certname, node)
-          Termini.perform("save the node '#{certname}'", report: true, node: certname) do |estate|
-            estate.nodes.cache(certname, record(node))
+          Termini.report("save the node '#{certname}'", certname) do |_estate, store|
+            store.call(Estate::RunWrite::Node.new(certname, record(node)))
           end
         end
 

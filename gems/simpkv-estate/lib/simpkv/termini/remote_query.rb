@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 require 'json'
-require 'simpkv/bounded_http'
 require 'simpkv/errors'
+require 'simpkv/estate/bounded_http'
 
 module Simpkv
   module Termini
@@ -24,13 +24,15 @@ module Simpkv
 
       # @param address [String, nil] as in the option `bind` of `server`; nil for {DEFAULT}
       # @param tls [Hash{Symbol => String}] for ssl: the files `ca`, `cert` and `key`
-      # @param seconds [Numeric] the option `query_seconds` of `server`: a query may take so long, and may wait for a
-      #   process as long
+      # @param seconds [Numeric] the option `query_seconds` of `server`: a query may take so long, may wait for a
+      #   process as long, and for changes of the node
+      # @param node [String, nil] the answers have all that the store has of this node, as what its run has saved
       # @raise [ConfigError] it is no address
-      def initialize(address, tls, seconds)
+      def initialize(address, tls, seconds, node: nil)
+        @more = { 'wait_for_node' => node }.compact
         @address = address || DEFAULT
         @tls = tls
-        @answer = (2 * seconds) + MORE
+        @answer = (3 * seconds) + MORE
         @scheme, @place = @address.split('://', 2)
         return if @place && %w[unix tcp ssl].include?(@scheme)
 
@@ -45,7 +47,7 @@ module Simpkv
       # @raise [TooLargeError] the answer is too large
       def rows(query)
         request = Net::HTTP::Post.new(PATH, 'content-type' => 'application/json', 'host' => host)
-        request.body = JSON.generate('query' => query)
+        request.body = JSON.generate({ 'query' => query }.merge(@more))
         read(answer(request))
       rescue SystemCallError, SocketError, IOError, OpenSSL::OpenSSLError, Net::ProtocolError,
              Net::HTTPBadResponse, Net::HTTPHeaderSyntaxError => e

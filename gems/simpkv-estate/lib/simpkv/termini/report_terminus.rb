@@ -7,7 +7,7 @@ require 'simpkv/termini/stored_report'
 
 module Simpkv
   module Termini
-    # Reports of nodes: the summary that is stored of each, and what Puppet gets back.
+    # Reports of nodes: what is stored of each, and what Puppet gets back.
     module ReportTerminus
       class << self
         # @param report [Puppet::Transaction::Report]
@@ -15,13 +15,13 @@ module Simpkv
         # @raise [Puppet::Error]
         def save(report)
           certname = report.host
-          Termini.perform("save the report of '#{certname}'", report: true, node: certname) do |estate|
-            estate.reports.save(certname, summary(report))
+          Termini.report("save the report of '#{certname}'", certname) do |estate, store|
+            store.call(Estate::RunWrite::Report.of_whole(certname, whole(report), estate))
           end
         end
 
         # @param certname [String]
-        # @return [Puppet::Transaction::Report, nil] the last one, as far as its summary goes
+        # @return [Puppet::Transaction::Report, nil] the last one, as far as it is stored
         # @raise [Puppet::Error] a report cannot be read
         def find(certname)
           search(certname).first
@@ -32,7 +32,7 @@ module Simpkv
         # @raise [Puppet::Error]
         def search(certname)
           summaries = Termini.perform("read the reports of '#{certname}'", node: certname, otherwise: []) do |estate|
-            estate.reports.all(certname, strict: true) { |key, why| Termini.malformed(key, why) }
+            estate.reports.whole(certname, strict: true) { |key, why| Termini.malformed(key, why) }
           end
           summaries.map { |summary| report(certname, summary) }.compact
         end
@@ -47,12 +47,15 @@ module Simpkv
         end
 
         # @param report [Puppet::Transaction::Report]
-        # @return [Hash] plain data: see {Estate::ReportSummary}
-        def summary(report)
+        # @return [Estate::WholeReport]
+        def whole(report)
           members = Estate::ReportSummary::MEMBERS.select { |name| report.respond_to?(name) }
           members = members.to_h { |name| [name, PlainData.of(report.public_send(name))] }
-          members['time'] = timestamp(report.time)
-          Estate::ReportSummary.of(members, report.metrics.transform_values { |metric| values(metric) }, events(report))
+          members.merge!(Termini.produced, 'time' => timestamp(report.time))
+          statuses = report.resource_statuses.values.compact
+          Estate::WholeReport.new(members, report.metrics.transform_values { |metric| values(metric) },
+                                  statuses.flat_map { |status| events(status) }, report.logs.map { |log| log(log) },
+                                  StoredReport.statuses(statuses))
         end
 
         private
@@ -68,7 +71,7 @@ module Simpkv
 
         def timestamp(time)
           time = Time.parse(time) if time.is_a?(String)
-          time&.utc&.iso8601
+          Estate::ReportSummary.time(time)
         end
 
         # @return [Hash{String => Numeric}]
@@ -76,17 +79,31 @@ module Simpkv
           metric.values.to_h { |key, _label, value| [key.to_s, value] }
         end
 
-        def events(report)
-          report.resource_statuses.values.compact.flat_map do |status|
-            status.events.map { |event| event(status, event) }
-          end
+        # A resource that was skipped has no events. One stands for it.
+        def events(status)
+          return status.events.map { |event| event(status, event) } unless status.skipped && status.events.empty?
+
+          [of_resource(status).merge('status' => Estate::ReportSummary::SKIPPED, 'time' => timestamp(status.time))]
         end
 
-        # The message is the one of Puppet's log, which does not show sensitive values. Other members may.
+        # The message is the one of Puppet's log, which does not show sensitive values. The values of an event that has
+        # some are not stored.
         def event(status, event)
-          { 'resource' => text(status.resource), 'property' => text(event.property), 'status' => event.status.to_s,
-            'time' => timestamp(event.time), 'message' => text(event.message), 'file' => text(status.file),
-            'line' => status.line, 'corrective_change' => event.corrective_change }
+          members = { 'property' => text(event.property), 'name' => text(event.name), 'status' => event.status.to_s,
+                      'time' => timestamp(event.time), 'message' => text(event.message),
+                      'corrective_change' => event.corrective_change, 'values' => StoredReport.values(event) }
+          of_resource(status).merge(members)
+        end
+
+        def of_resource(status)
+          { 'resource' => text(status.resource), 'file' => text(status.file), 'line' => status.line,
+            'containment_path' => PlainData.of(status.containment_path) }
+        end
+
+        def log(log)
+          { 'level' => log.level.to_s, 'message' => text(log.message), 'source' => text(log.source),
+            'tags' => PlainData.of(log.tags.to_a), 'time' => timestamp(log.time), 'file' => text(log.file),
+            'line' => log.line }
         end
 
         def text(value)

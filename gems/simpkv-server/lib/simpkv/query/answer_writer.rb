@@ -12,6 +12,13 @@ module Simpkv
       BYTES_MAX = 1024 * 1024 * 1024
       private_constant :CHUNK, :BYTES_MAX
 
+      # @param bytes [Integer] of an answer
+      # @return [void]
+      # @raise [LimitError] they are too many
+      def self.limit(bytes)
+        raise LimitError, "the answer has more than #{BYTES_MAX} bytes" if bytes > BYTES_MAX
+      end
+
       # @return [Integer] the number of rows
       attr_reader :rows
 
@@ -58,8 +65,7 @@ module Simpkv
 
       def flush
         @bytes += @buffer.bytesize
-        raise LimitError, "the answer has more than #{BYTES_MAX} bytes" if @bytes > BYTES_MAX
-
+        self.class.limit(@bytes)
         @file.write(@buffer)
         @buffer.clear
       end

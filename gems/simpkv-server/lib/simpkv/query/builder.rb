@@ -21,6 +21,16 @@ module Simpkv
       DOUBT = 10
       private_constant :CHUNK, :UNSETTLED, :DOUBTFUL, :DOUBT
 
+      # @return [Feed] of the estate
+      attr_reader :feed
+
+      # @return [Boolean] whether a node that was entered last was being saved, so that it is to be read again
+      attr_reader :unsettled
+
+      # @return [Integer] the number of nodes that the last comparison has found changed, without those that are read
+      #   again anyway, as {#settle} does
+      attr_reader :untold
+
       # @param estate [Estate]
       # @param index [Index]
       # @param warn [#call] receives a warning for each malformed document, with the option `skip_undecodable`
@@ -48,18 +58,49 @@ module Simpkv
       # Enters what has changed since the last refresh. If a document cannot be read, the index stays as old as it is,
       # and says why.
       #
+      # @param called [Time] what the store had then is in the index afterwards
+      # @yieldreturn [Hash{String => String}] a list of the store since that time: see {Feed#list}
       # @return [Integer] the number of nodes that were new, have changed, or were removed
       # @raise [MalformedError] a document is malformed; names it
       # @raise [ConfigError] the store, or the folder of the index, is wrong
       # @raise [InterruptedError] it was given up
       # @raise [Error] the store or the index cannot be used
-      def refresh
-        called = Time.now
+      def refresh(called = Time.now)
         @index.exclusively do
-          next 0 if refreshed_since?(called)
+          next @untold = 0 if refreshed_since?(called)
 
-          refresh_now
+          noting_failures { compare(called, block_given? ? yield : @feed.list) }
         end
+      end
+
+      # Enters nodes of which the feed has told. The index counts as no newer for it: there may be other changes.
+      #
+      # @param certnames [Array<String>]
+      # @return [Integer] the number of those that had changed
+      # @raise [MalformedError, ConfigError, InterruptedError, Error] as {#refresh}
+      def follow(certnames)
+        following { [certnames, []] }
+      end
+
+      # Enters what changes though no node is changed: nodes that were being saved, or are doubtful, reports that are
+      # too old by now, and nodes that have expired.
+      #
+      # @return [Integer] the number of nodes that were read
+      # @raise [MalformedError, ConfigError, InterruptedError, Error] as {#refresh}
+      def settle
+        following { |database| [again(database)] * 2 }.tap do
+          @index.update { |writer| writer.expire(Rows::Times.of(Time.now)) }
+        end
+      end
+
+      # @param certname [String]
+      # @return [Boolean] whether the index has all that the store has now of a node
+      # @raise [InvalidError, TooLargeError] no key can have the name
+      # @raise [Error, ConfigError] the store or the index cannot be read
+      def current?(certname)
+        sql = 'SELECT digest FROM nodes WHERE certname = ?'
+        entered = @index.read { |database| database.get_first_value(sql, [certname]) }
+        entered&.delete_prefix(DOUBTFUL) == @estate.snapshots.latest_digest(certname)
       end
 
       # Compares the index with the store. Leaves out nodes that have changed since the last refresh.
@@ -99,22 +140,54 @@ module Simpkv
         digests.keys.each_slice(CHUNK).flat_map do |certnames|
           snapshots = read(certnames)
           snapshots.select! { |name, snapshot| snapshot.digest && digest(snapshot) == digests[name] }
-          made = rows_of(rows, snapshots)
-          made.reject { |certname, node| verification.same?(certname, node) }.keys
+          rows_of(rows, snapshots).reject { |certname, node| verification.same?(certname, node) }.keys
         end.sort
       end
 
-      def refresh_now
-        started = Time.now
-        digests = @index.read { |database| current_digests(database) }
-        changed, removed = @feed.poll(digests)
-        enter(changed, digests.empty? ? {} : @index.read { |database| known(database, changed) })
+      # An index that was made anew meanwhile has to be compared first.
+      #
+      # @yieldparam database [SQLite3::Database]
+      # @yieldreturn [Array(Array<String>, Array<String>)] nodes; those that are read even if their digest is the one of
+      #   the index
+      # @return [Integer] the number of nodes
+      def following
+        @index.exclusively do
+          noting_failures do
+            names, known = @index.read do |database|
+              next unless Index::State.of(database).refreshed
+
+              names, anew = yield database
+              [names, known(database, names, anew)]
+            end
+            names ? enter(names, known).length : compare(Time.now, @feed.list)
+          end
+        end
+      end
+
+      # Enters the nodes that differ from a list of the store. The index may be newer than the list.
+      def compare(started, listed)
+        due, changed, known = @index.read do |database|
+          due = again(database)
+          names = differing(listed, digests(database)) | due
+          [due, names, known(database, names, due)]
+        end
+        entered = enter(changed, known)
         @index.update do |writer|
-          removed.each { |certname| writer.remove(certname) }
           writer.expire(Rows::Times.of(started))
           writer.note('refreshed' => started.to_f, 'failed' => nil, 'failure' => nil, 'done' => nil, 'total' => nil)
         end
-        changed.length + removed.length
+        @untold = (entered - due).length
+        entered.length
+      end
+
+      def differing(listed, digests)
+        digests.transform_values! { |digest| digest.delete_prefix(DOUBTFUL) }
+        (listed.keys | digests.keys).reject { |name| listed[name] == digests[name] }
+      end
+
+      def noting_failures
+        started = Time.now
+        yield
       rescue InterruptedError
         raise
       rescue Error, ConfigError, SystemCallError => e
@@ -126,23 +199,17 @@ module Simpkv
         database.execute('SELECT certname, digest FROM nodes').to_h
       end
 
-      # Nodes with reports that are too old by now are read again.
-      def current_digests(database)
+      # @return [Array<String>] the nodes that are read again, whatever their digests are: those that were being saved,
+      #   those with reports that are too old by now, and from time to time those that are doubtful, which may be many
+      def again(database)
+        doubt = @doubted.nil? || Clock.now - @doubted >= DOUBT
+        @doubted = Clock.now if doubt
+        names = database.execute('SELECT certname FROM nodes WHERE digest = ? OR (? AND digest LIKE ?)',
+                                 [UNSETTLED, doubt ? 1 : 0, "#{DOUBTFUL}%"])
         limit = Rows::Times.text(@estate.reports.limit)
-        old = 'SELECT DISTINCT certname FROM reports JOIN nodes ON nodes.id = node WHERE receive_time < ?'
-        names = limit ? database.execute(old, [limit]).flatten : []
-        without_doubt(digests(database)).merge(names.to_h { |certname| [certname, UNSETTLED] })
-      end
-
-      # Reads doubtful nodes again from time to time: many could stay doubtful.
-      def without_doubt(digests)
-        due = @doubted.nil? || Clock.now - @doubted >= DOUBT
-        @doubted = Clock.now if due
-        digests.transform_values do |digest|
-          next digest unless digest.start_with?(DOUBTFUL)
-
-          due ? UNSETTLED : digest.delete_prefix(DOUBTFUL)
-        end
+        old = 'SELECT DISTINCT certname FROM reports JOIN nodes ON nodes.id = node WHERE producer_timestamp < ?'
+        names += database.execute(old, [limit]) if limit
+        names.flatten.uniq
       end
 
       # @return [String] the digest of a node in the index
@@ -152,35 +219,46 @@ module Simpkv
         "#{DOUBTFUL if snapshot.doubtful}#{snapshot.digest}"
       end
 
+      # Of a node that was being saved, any report may have been missing.
+      #
+      # @param anew [Array<String>] the nodes whose digest counts as unknown
       # @return [Hash{String => Estate::Known}] what is in the index, by the names of nodes
-      def known(database, certnames)
+      def known(database, certnames, anew)
         statement = database.prepare('SELECT digest, run, hash, facts_timestamp FROM nodes LEFT JOIN reports ' \
                                      'ON node = nodes.id WHERE certname = ? ORDER BY run DESC LIMIT 1')
         rows = certnames.to_h { |certname| [certname, statement.execute(certname).first] }.compact
-        rows.transform_values { |row| Estate::Known.new(*row) }
+        known = rows.transform_values { |row| Estate::Known.new(*(row.first == UNSETTLED ? row.first(1) : row)) }
+        anew.each { |certname| known[certname]&.digest = UNSETTLED }
+        known
       ensure
         statement&.close
       end
 
+      # @param known [Hash{String => Estate::Known}] what is in the index
+      # @return [Array<String>] the nodes that were not as they are known
       def enter(certnames, known)
         rows = new_rows
-        certnames.each_slice(CHUNK).with_index do |names, number|
+        @unsettled = false
+        certnames.each_slice(CHUNK).with_index.flat_map do |names, number|
           raise InterruptedError, 'the refresh of the index was given up' if @stopping.call
 
-          snapshots = read(names, known)
-          read_anew(snapshots, known)
+          snapshots = read_whole(names, known)
           made = rows_of(rows, snapshots)
           @index.update do |writer|
             snapshots.each { |certname, snapshot| write(writer, certname, snapshot, made[certname]) }
             writer.note('done' => (number * CHUNK) + names.length, 'total' => certnames.length)
           end
+          snapshots.keys
         end
       end
 
       # Reads nodes again whose runs are others than those that the index knows: they were removed, and have come back.
-      def read_anew(snapshots, known)
+      def read_whole(certnames, known)
+        snapshots = read(certnames, known)
         names = snapshots.select { |name, snapshot| snapshot.since && !continued?(name, snapshot, known[name]) }.keys
         snapshots.update(read(names)) if names.any?
+        @unsettled ||= snapshots.each_value.any? { |snapshot| snapshot.stored? && snapshot.digest.nil? }
+        snapshots
       end
 
       # @return [Boolean] whether the last report that the index has is among those that were read
@@ -189,23 +267,24 @@ module Simpkv
         !last.nil? && Estate::Reports.hash_of(certname, last, @estate.secret_names) == known.report
       end
 
-      # Called once for each node: the rows of a path of facts are among those of the first node that has it.
+      # Called once for each node: the rows of a path of facts are among those of the first node that has it. Threads
+      # that answer requests run in between: without that, one of them could wait for 0.1 s.
       #
       # @return [Hash{String => Hash}] the rows of each node that is there
       def rows_of(rows, snapshots)
         snapshots.select { |_, snapshot| snapshot.stored? }.to_h do |certname, snapshot|
           members = snapshot.to_h.reject { |name, _| %i[since status_only doubtful].include?(name) }
           documents = Rows::Documents.new(certname: certname, **members, digest: digest(snapshot))
-          [certname, rows.of(documents, status_only: snapshot.status_only)]
+          [certname, rows.of(documents, status_only: snapshot.status_only)].tap { Thread.pass }
         end
       end
 
       # A node may be removed between the list and its documents.
       def write(writer, certname, snapshot, rows)
+        Thread.pass
         return writer.remove(certname) unless rows
 
-        kept = kept(snapshot)
-        snapshot.status_only ? writer.replace_status(certname, rows, kept) : writer.replace(certname, rows, kept)
+        writer.public_send(snapshot.status_only ? :replace_status : :replace, certname, rows, kept(snapshot))
       end
 
       # @return [Index::Kept, nil] the reports that the index has already
@@ -223,7 +302,7 @@ module Simpkv
       def read(certnames, known = {})
         met = Set.new
         snapshots = @estate.snapshots.of(certnames, known, &skip(met))
-        @warned.select! { |key, _| met.include?(key) || !certnames.include?(certname_of(key)) }
+        @warned.select! { |key, _| met.include?(key) || !snapshots.key?(certname_of(key)) }
         snapshots
       end
 

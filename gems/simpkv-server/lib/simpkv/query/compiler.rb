@@ -49,25 +49,24 @@ module Simpkv
       def statement(entity, query, paging, active)
         columns, condition, group = parts(query)
         projection = Projection.new(entity, columns, group)
-        condition = restricted(entity, condition, active && !Syntax.state?(query))
-        select = Select.new(entity, [projection.row], condition, paging: paging, group: projection.group,
-                                                                 calls: projection.calls)
+        select = Select.new(entity, [projection.row], restricted(entity, condition),
+                            paging: paging, group: projection.group, calls: projection.calls,
+                            active: active && !Syntax.state?(query))
         Statement.new(select.fragment, select.total)
       end
 
       def counts(query, paging)
         raise InvalidError, 'Counts of events take no extract' if Syntax.clause?(query, ['extract'])
 
-        counts = EventCounts.new(@options, restricted(@entity, query, false))
+        counts = EventCounts.new(@options, restricted(@entity, query))
         return Statement.new(*counts.rows(paging)) if @name == 'event_counts'
         raise InvalidError, 'Aggregates of events have no pages' unless paging == Paging.none
 
         Statement.new(*counts.aggregates)
       end
 
-      def restricted(entity, condition, active)
+      def restricted(entity, condition)
         conditions = [condition && Filter.new(entity).compile(condition), @options.distinct].compact
-        conditions << Fragment.new(Filter::STATES['active']) if active
         Fragment.join(conditions, ' AND ') unless conditions.empty?
       end
 

@@ -12,10 +12,17 @@ module Simpkv
 
       # @param database [SQLite3::Database] that was opened for reading
       # @param rows [Integer, nil] an answer may have at most so many
-      def initialize(database, rows: nil)
+      # @param details [String, nil] the secret of the marks that stand for details of reports: see {ReportDetails}; nil
+      #   to have null in place of these
+      def initialize(database, rows: nil, details: nil)
         @database = database
         @rows = rows
-        @functions = SqlFunctions.new(database)
+        @functions = SqlFunctions.new(database, details)
+      end
+
+      # @return [Boolean] whether answers have such marks
+      def details?
+        @functions.details
       end
 
       # @param entity [String, nil] a name as in a path, such as fact-contents; nil if the query begins with `from`

@@ -23,10 +23,22 @@ module Simpkv
         pieces = template.split('?', -1)
         raise ArgumentError, 'as many parts as question marks are needed' unless pieces.length == parts.length + 1
 
-        fragments = parts.map { |part| part.is_a?(Fragment) ? part : new('?', [part]) }
+        fragments = parts.map { |part| part.is_a?(Fragment) ? part : new('?', [bound(part)]) }
         sql = pieces.zip(fragments.map(&:sql)).join
         new(sql, fragments.flat_map(&:binds))
       end
+
+      # @param value [Object]
+      # @return [Boolean] whether it is an integer that SQLite has as a float only: its integers have 64 bits
+      def self.large?(value)
+        value.is_a?(Integer) && value.bit_length > 63
+      end
+
+      # No column has a larger integer, so that a float compares with it as the integer does.
+      def self.bound(value)
+        large?(value) ? value.to_f : value
+      end
+      private_class_method :bound
 
       # @param fragments [Array<Fragment>]
       # @return [Fragment] them with the separator between them

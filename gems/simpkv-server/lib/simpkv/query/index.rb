@@ -116,19 +116,15 @@ module Simpkv
         end
       end
 
-      # Reads the index.
+      # Reads the index. The holder of the lock of writers does so with the connection that it writes with: to open one
+      # takes longer than most reads.
       #
       # @yieldparam database [SQLite3::Database] as of {#reader}
       # @return [Object] what the block returns
       # @raise [ConfigError, Error] as {#reader}
-      def read
+      def read(&block)
         guard do
-          database = reader
-          begin
-            yield database
-          ensure
-            database.close
-          end
+          @locked == Thread.current ? connected(&block) : closing(reader, &block)
         end
       end
 
@@ -144,12 +140,8 @@ module Simpkv
         return unless there?
 
         guard(method(:refuse_damaged)) do
-          database = self.class.open(path) { |opened| opened.execute('PRAGMA query_only = ON') }
-          begin
-            yield database if own?(database)
-          ensure
-            database.close
-          end
+          opened = self.class.open(path) { |database| database.execute('PRAGMA query_only = ON') }
+          closing(opened) { |database| yield database if own?(database) }
         end
       end
 
@@ -162,13 +154,9 @@ module Simpkv
       def update
         exclusively do
           guard do
-            connect
-            self.class.transaction(@database, 'IMMEDIATE') { yield @writer }
+            connected { |database| self.class.transaction(database, 'IMMEDIATE') { yield @writer } }
           end
         end
-      rescue StandardError
-        disconnect
-        raise
       end
 
       # Holds the lock of writers during the block, in which the index stays the same: if it is deleted or replaced
@@ -186,10 +174,10 @@ module Simpkv
           lock = @place.lock_file
           begin
             Lock.wait(lock, File::LOCK_EX)
-            @locked = true
+            @locked = Thread.current
             yield
           ensure
-            @locked = false
+            @locked = nil
             @held = nil
             lock.close
           end
@@ -223,6 +211,12 @@ module Simpkv
       end
 
       private
+
+      def closing(database)
+        yield database
+      ensure
+        database.close
+      end
 
       # Words errors of SQLite.
       #
@@ -272,10 +266,11 @@ module Simpkv
       # @raise [UnavailableError] it is not the one that the holder of the lock has used before
       def find_or_make
         @use.begin
-        held = @held
+        mine = @locked == Thread.current
+        held = @held if mine
         found = usable?
         make unless found
-        @held = @place.identity if @locked
+        @held = @place.identity if mine
         return if held.nil? || (found && @held == held)
 
         raise UnavailableError, 'the index of queries was deleted during a refresh, and is made anew: try again'
@@ -288,12 +283,8 @@ module Simpkv
 
           delete
           @place.touch
-          database = self.class.open(path) { |made| made.execute('PRAGMA journal_mode = WAL') }
-          begin
-            fill(database)
-          ensure
-            database.close
-          end
+          opened = self.class.open(path) { |database| database.execute('PRAGMA journal_mode = WAL') }
+          closing(opened) { |database| fill(database) }
         end
       end
 
@@ -311,9 +302,20 @@ module Simpkv
         { 'version' => Schema::VERSION, 'estate' => @estate, 'options' => @options }
       end
 
+      # After an error, the next call opens the database again.
+      #
+      # @yieldparam database [SQLite3::Database] that the holder of the lock uses
+      def connected
+        connect
+        yield @database
+      rescue StandardError
+        disconnect
+        raise
+      end
+
       # Another process may have put another database in place of the one that is open.
       def connect
-        return if @database && @opened == @place.identity
+        return @held ||= @opened if @database && @opened == @place.identity
 
         disconnect
         find_or_make

@@ -14,6 +14,18 @@ module Simpkv
       # Escaped characters, bracket expressions, and the ends.
       TOKEN = /\\.|\[\^?\]?(?:\[:\w+:\]|\\.|[^\]\\])*\]|\^|\$/m.freeze
 
+      # A pattern that is the same text of ASCII in any case, with escapes before characters that mean something. A text
+      # of SQLite ends at NUL.
+      LITERAL = %r{\A\(\?i\)((?:[[:alnum:] /:;,@%&=_~"'<>!-]|\\[^[:alnum:]\0])+)\z}.freeze
+      private_constant :LITERAL
+
+      # @param text [String] of PostgreSQL
+      # @return [String, nil] the text that it looks for in any case, in lower case; nil for any other pattern
+      def self.literal(text)
+        found = text[LITERAL, 1] if text.ascii_only?
+        found&.gsub(/\\(.)/m, '\1')&.downcase
+      end
+
       # @param text [Object]
       # @return [String] the same, if it is a regular expression
       # @raise [InvalidError]

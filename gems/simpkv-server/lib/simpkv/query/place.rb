@@ -20,9 +20,11 @@ module Simpkv
       # A key that is the index of an array as well.
       INDEX = /\A\d{1,9}\z/.freeze
 
-      # The JSON text of a row of json_each or json_tree.
+      # The JSON text of a row of json_each or json_tree. Its value is a float if an integer has more than 64 bits.
       ELEMENT = "CASE %<row>s.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' WHEN 'null' THEN 'null' " \
-                "WHEN 'object' THEN %<row>s.value WHEN 'array' THEN %<row>s.value ELSE json_quote(%<row>s.value) END"
+                "WHEN 'object' THEN %<row>s.value WHEN 'array' THEN %<row>s.value " \
+                "ELSE coalesce(CASE WHEN %<row>s.type = 'integer' AND typeof(%<row>s.value) = 'real' " \
+                'THEN %<row>s.json -> %<row>s.fullkey END, json_quote(%<row>s.value)) END'
 
       NUMBER = "CASE ? WHEN 'integer' THEN ? WHEN 'real' THEN ? WHEN 'text' THEN number(?) END"
 
@@ -32,6 +34,9 @@ module Simpkv
 
       # @return [Fragment]
       attr_reader :type, :value
+
+      # @return [Fragment] the JSON text of {#value}
+      attr_reader :text
 
       # @return [Fragment, nil] the JSON text that has the value somewhere; nil if there is none
       attr_reader :document
@@ -69,23 +74,31 @@ module Simpkv
       end
       private_class_method :plain?
 
-      def initialize(type, value, json, rows = nil, document = nil)
+      def initialize(type, value, text, rows = nil, document = nil)
         @type = type
         @value = value
-        @json = json
+        @text = text
         @rows = rows
         @document = document
       end
 
-      # @param condition [Fragment] of {#type} and {#value}
+      # @param condition [Fragment] of {#type}, {#value} and {#text}
       # @return [Fragment] whether it is true for a value at the path; NULL if there is none
       def holds(condition)
         among_rows('max(?)', condition)
       end
 
+      # @param condition [Fragment] see {#holds}
+      # @return [Fragment] whether it is true for a value at the path; false if there is none
+      def surely_holds(condition)
+        return Fragment.of('coalesce(?, 0)', condition) unless @rows
+
+        Fragment.of('EXISTS (SELECT 1 FROM ? WHERE ? AND ?)', @rows.tables, @rows.where || Fragment.new('1'), condition)
+      end
+
       # @return [Fragment] the JSON text of the first value, or NULL
       def json
-        among_rows('?', @json, ' LIMIT 1')
+        among_rows('?', text, ' LIMIT 1')
       end
 
       # @return [Fragment] a value that can be sorted: a number, a text, 0 or 1 for a boolean

@@ -15,6 +15,7 @@ module Simpkv
     # query:: an AST, or a text: JSON, or without a path PQL; nil asks for all rows
     # paging:: `limit`, `offset`, `order_by`, `include_total`: see {Paging.of}; may be missing
     # options:: parameters of events and of counts of events: see {Engine#query}; may be missing
+    # details:: the secret of the marks of details of reports: see {ReportDetails}; without it, these are null
     class Question
       # Of a text that is JSON, and not PQL.
       JSON_LIST = /\A\s*\[/.freeze
@@ -24,7 +25,8 @@ module Simpkv
 
       # - `total`: the number of rows without paging; nil if that was not asked for
       # - `missing`: what the path names and the index does not have, such as `node web1`; nil for nothing
-      Outcome = Struct.new(:total, :missing)
+      # - `details`: whether rows have marks of details
+      Outcome = Struct.new(:total, :missing, :details)
 
       # @param members [Hash{String => Object}] see above
       # @raise [InvalidError] there is no such path
@@ -59,13 +61,13 @@ module Simpkv
       def answer(database)
         query = @route ? @route.narrow(ast) : ast
         rows = 0
-        engine = Engine.new(database)
+        engine = Engine.new(database, details: @members['details'])
         Index.transaction(database, 'DEFERRED') do
           total = engine.query(@route&.entity, query, paging, @members['options'] || {}) do |row|
             rows += 1
             yield row
           end
-          Outcome.new(total, rows.zero? ? missing(database) : nil)
+          Outcome.new(total, rows.zero? ? missing(database) : nil, engine.details?)
         end
       end
 
@@ -75,6 +77,8 @@ module Simpkv
         return Pql.parse(text) if @route.nil? && !text.match?(JSON_LIST)
 
         text.strip.empty? ? nil : JSON.parse(text)
+      rescue JSON::NestingError
+        raise InvalidError, Compiler::Syntax::TOO_DEEP, cause: nil
       rescue JSON::ParserError
         raise InvalidError, 'Json parse error: the query is not JSON', cause: nil
       end

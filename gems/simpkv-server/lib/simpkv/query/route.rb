@@ -21,8 +21,12 @@ module Simpkv
         'reports' => Parent.new('report', 'hash', %w[events metrics logs], 'report', true)
       }.freeze
 
+      # The entities below a path of which one row is the whole list.
+      WHOLE = %w[logs].freeze
+
       # The fields that further segments of a path compare with.
-      SUFFIXES = { 'facts' => %w[name value], 'resources' => %w[type title] }.freeze
+      SUFFIXES = { 'facts' => %w[name value], 'resources' => %w[type title],
+                   'package-inventory' => %w[certname] }.freeze
 
       # The first segments of paths.
       PATHS = [*Entities::ALL.keys.map { |name| name.tr('_', '-') }, 'event-counts', 'aggregate-event-counts'].freeze
@@ -58,7 +62,9 @@ module Simpkv
         fields = SUFFIXES.fetch(entity, [])
         return if values.length > fields.length
 
-        new(entity, conjunction(fields.zip(values).select(&:last).map { |field, value| ['=', field, value] }))
+        conditions = fields.zip(values).select(&:last).map { |field, value| ['=', field, value] }
+        conditions << ANY if entity == 'package-inventory' && conditions.any?
+        new(entity, conjunction(conditions))
       end
       private_class_method :plain
 
@@ -82,7 +88,10 @@ module Simpkv
         return unless route
 
         conditions = [['=', parent.reference, name], (ANY if parent.any), route.ast].compact
-        new(child, conjunction(conditions), parent: row(entity, parent, name))
+        condition = conjunction(conditions)
+        return new(child, condition, one: true, subject: "#{parent.kind} #{name}") if WHOLE.include?(child)
+
+        new(child, condition, parent: row(entity, parent, name))
       end
       private_class_method :below
 

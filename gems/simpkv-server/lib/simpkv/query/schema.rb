@@ -6,10 +6,10 @@ module Simpkv
     #
     # A column whose comment says JSON holds the text of a JSON value. A boolean is 0, 1 or NULL. A time is the text
     # that PuppetDB answers with, such as 2026-11-23T01:02:03.000Z, so that the order of times is that of their texts.
-    # Values that are Sensitive are not in the index.
+    # Values that are Sensitive are not in the index, and neither are logs of reports and values of events.
     module Schema
       # Changes with each change of the tables, or of what is entered in them.
-      VERSION = 10
+      VERSION = 14
 
       TABLES = <<~SQL
         CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -21,6 +21,7 @@ module Simpkv
           deactivated TEXT,                   -- a time
           expired TEXT,                       -- a time that has passed: the node has had no run for `node_ttl`
           expires TEXT,                       -- the time at which it expires if it has no run before; NULL: never
+          seen TEXT,                          -- the time of the last run that is known: see Estate::Statuses.last_seen
           facts_environment TEXT,
           facts_timestamp TEXT,
           catalog_environment TEXT,
@@ -62,6 +63,35 @@ module Simpkv
           PRIMARY KEY (path, type)
         ) WITHOUT ROWID;
 
+        CREATE TABLE packages (
+          id INTEGER PRIMARY KEY,
+          package_name TEXT NOT NULL,
+          version TEXT NOT NULL,
+          provider TEXT NOT NULL,
+          UNIQUE (package_name, version, provider)
+        );
+
+        -- Nodes have hundreds of packages, and most of them the same.
+        CREATE TABLE node_packages (
+          node INTEGER NOT NULL REFERENCES nodes ON DELETE CASCADE,
+          package INTEGER NOT NULL REFERENCES packages,
+          PRIMARY KEY (node, package)
+        ) WITHOUT ROWID;
+        CREATE INDEX nodes_of_package ON node_packages (package);
+
+        CREATE VIEW package_inventory AS
+          SELECT node, package_name, version, provider FROM node_packages JOIN packages ON id = package;
+        CREATE TRIGGER package_added INSTEAD OF INSERT ON package_inventory BEGIN
+          INSERT OR IGNORE INTO packages (package_name, version, provider)
+            VALUES (NEW.package_name, NEW.version, NEW.provider);
+          INSERT INTO node_packages SELECT NEW.node, id FROM packages
+            WHERE package_name = NEW.package_name AND version = NEW.version AND provider = NEW.provider;
+        END;
+        CREATE TRIGGER package_removed INSTEAD OF DELETE ON package_inventory BEGIN
+          DELETE FROM node_packages WHERE node = OLD.node AND package = (SELECT id FROM packages
+            WHERE package_name = OLD.package_name AND version = OLD.version AND provider = OLD.provider);
+        END;
+
         -- The catalogs that are stored. The environment of a node's exports is its `catalog_environment`.
         CREATE TABLE catalogs (
           node INTEGER PRIMARY KEY REFERENCES nodes ON DELETE CASCADE,
@@ -89,6 +119,8 @@ module Simpkv
           PRIMARY KEY (type, title, node)
         ) WITHOUT ROWID;
         CREATE INDEX resources_of_node ON resources (node);
+        -- Counts by type and title read this index alone, and not the parameters.
+        CREATE INDEX resources_by_title ON resources (type, title, exported);
 
         CREATE TABLE edges (
           node INTEGER NOT NULL REFERENCES nodes ON DELETE CASCADE,
@@ -126,13 +158,14 @@ module Simpkv
           job_id TEXT,
           cached_catalog_status TEXT,
           metrics TEXT NOT NULL,              -- JSON, a list of {category, name, value}
-          logs TEXT NOT NULL                  -- JSON, a list
+          details TEXT                        -- a token: see Estate::ReportDetails
         );
         CREATE INDEX reports_of_node ON reports (node, latest);
-        CREATE INDEX reports_by_time ON reports (receive_time);
+        CREATE INDEX reports_by_time ON reports (producer_timestamp);
 
         CREATE TABLE events (
           report INTEGER NOT NULL REFERENCES reports ON DELETE CASCADE,
+          number INTEGER,                     -- its place in the report; NULL if its values are secret
           status TEXT,
           timestamp TEXT,
           resource_type TEXT,
@@ -140,8 +173,6 @@ module Simpkv
           property TEXT,
           name TEXT,
           corrective_change INTEGER,
-          new_value TEXT,                     -- JSON
-          old_value TEXT,                     -- JSON
           message TEXT,
           file TEXT,
           line INTEGER,

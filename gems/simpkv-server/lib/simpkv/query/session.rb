@@ -14,6 +14,7 @@ module Simpkv
       # @param options [Hash{String => Object}] of the section `server`: see {Config::Sections::Server}
       # @raise [ConfigError] the index has no place
       def initialize(estate, options)
+        @estate = estate
         @index = Index.of(estate, options['index'])
         @builder = Builder.new(estate, @index)
         @limits = { seconds: options['query_seconds'], rows: options['query_rows'] }
@@ -45,7 +46,7 @@ module Simpkv
       # The worker ends with its answer: nothing tells when a session does.
       def answer(question)
         workers = Workers.new(@index.path, count: 1, **@limits)
-        workers.ask(question).data
+        workers.ask(question, @estate).data
       rescue DamagedError
         @index.delete
         raise

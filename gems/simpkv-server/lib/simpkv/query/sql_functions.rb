@@ -2,6 +2,7 @@
 
 require 'json'
 require 'simpkv/query/pattern'
+require 'simpkv/query/report_details'
 require 'simpkv/query/to_char'
 
 module Simpkv
@@ -9,7 +10,7 @@ module Simpkv
     # The functions that compiled queries call in SQLite.
     class SqlFunctions
       NAMES = %i[regexp path_matches fact_path path_text json_dig json_same json_contains canonical number
-                 finite to_char].freeze
+                 number_order finite to_char report_detail].freeze
 
       # So many patterns and paths are kept compiled.
       CACHED = 100
@@ -45,8 +46,14 @@ module Simpkv
         end
       end
 
+      # @return [Boolean] whether an answer has marks of details
+      attr_reader :details
+
       # @param database [SQLite3::Database]
-      def initialize(database)
+      # @param secret [String, nil] of the marks of details: see {ReportDetails}; nil for answers without details
+      def initialize(database, secret = nil)
+        @secret = secret
+        @details = false
         @patterns = {}
         @parsed = {}
         @canonical = {}
@@ -130,6 +137,13 @@ module Simpkv
         text.match?(/\A\s*[+-]?\d{1,18}\s*\z/) ? Integer(text, 10) : finite(text.to_f)
       end
 
+      # @param json [String] of a number
+      # @param digits [String] of an integer
+      # @return [Integer] -1 if the number is less, 0 if it is the same, 1 if it is greater
+      def number_order(json, digits)
+        JSON.parse(json) <=> Integer(digits, 10)
+      end
+
       # A number that JSON has; nil for infinity.
       def finite(number)
         number if !number.is_a?(Float) || number.finite?
@@ -138,6 +152,23 @@ module Simpkv
       # A number or a time as PostgreSQL's to_char writes it.
       def to_char(value, mask)
         value && ToChar.format(value, mask)
+      end
+
+      # Details of a report, which the index does not have: see {ReportDetails}.
+      #
+      # @param kind [String]
+      # @param certname [String]
+      # @param run [Integer, nil]
+      # @param token [String, nil] nil for a report without details
+      # @param number [Integer, nil] of the event; nil for one whose values nobody may see
+      # @return [String, nil] JSON: a mark; an empty list for no log
+      def report_detail(kind, certname, run, token, number)
+        return if @secret.nil?
+        return ('[]' if kind == 'logs') if token.nil? || run.nil?
+        return if kind != 'logs' && number.nil?
+
+        @details = true
+        ReportDetails.mark(@secret, kind, certname, run, token, number)
       end
 
       private

@@ -11,7 +11,8 @@ module Simpkv
     # What a worker does: see {Worker}. Its replies:
     #
     # `{"ready": true}`:: at the start
-    # `{"rows": 2, "bytes": 50, "total": null}`:: it has written an answer; `missing` names what there is not
+    # `{"rows": 2, "bytes": 50, "total": null}`:: it has written an answer; `missing` names what there is not, and
+    #   `details` says whether it has marks of details: see {ReportDetails}
     # `{"result": ...}`:: it has performed a task: see {Tasks}
     # `{"error": "invalid", "message": "...", "place": null}`:: the query is wrong; others are `limit`, `stale`,
     #   `unavailable`, `damaged` and `full` (the index and its disk), `too_large`, `internal`
@@ -123,7 +124,7 @@ module Simpkv
         question = Question.new(members)
         writer = AnswerWriter.new(file, limit: members.fetch('rows'), one: question.one?, pretty: members['pretty'])
         outcome = question.answer(database) { |row| writer.add(row) }
-        { 'bytes' => writer.finish, 'rows' => writer.rows, 'total' => outcome.total, 'missing' => outcome.missing }
+        { 'bytes' => writer.finish, 'rows' => writer.rows, **outcome.to_h.transform_keys(&:to_s) }
       end
 
       def write_ast(file, members)

@@ -2,6 +2,8 @@
 
 require 'json'
 require 'tempfile'
+require 'simpkv/query/answer_writer'
+require 'simpkv/query/report_details'
 require 'simpkv/query/worker'
 
 module Simpkv
@@ -22,8 +24,8 @@ module Simpkv
       private_constant :BUSY, :ERRORS
 
       # An answer of a worker: `file` has its text, and is positioned at the beginning. `missing` names what the path of
-      # the question names and the index does not have.
-      Answer = Struct.new(:file, :bytes, :rows, :total, :missing) do
+      # the question names and the index does not have. `details` is true if it has details of reports, from the store.
+      Answer = Struct.new(:file, :bytes, :rows, :total, :missing, :details) do
         # Reads the answer whole, and closes its file.
         #
         # @return [Object]
@@ -38,7 +40,8 @@ module Simpkv
       # @param count [Integer] the number of workers
       # @param seconds [Numeric] the time that a query may take; it may wait for a worker as long
       # @param rows [Integer] the number of rows that an answer may have
-      # @param waiting [Numeric] the number of queries that may wait for a worker
+      # @param waiting [Numeric] the number of queries that may wait for a worker. One whose answer receives details of
+      #   reports, after its worker, counts as one of these
       def initialize(index, count:, seconds:, rows:, waiting: Float::INFINITY)
         @index = index
         @seconds = seconds
@@ -54,25 +57,21 @@ module Simpkv
       end
 
       # @param question [Hash{String => Object}] see {Question}; beside its members `pretty` and `ast_only`
+      # @param estate [Estate, nil] from which details of reports are read, that the answer has; nil to have null in
+      #   their place
       # @return [Answer] the caller closes its file
       # @raise [InvalidError] the query is wrong
       # @raise [LimitError] it takes too long, or the answer is too large
       # @raise [DamagedError] the index must be deleted
       # @raise [BusyError, UnavailableError] try again later
       # @raise [DefectError, Worker::EndedError, Simpkv::Error]
-      def ask(question)
-        question = question.merge('seconds' => @seconds, 'rows' => @rows)
-        with_worker do |worker|
-          file = answer_file
-          reply = worker.ask(question, file, Clock.now + @seconds)
-          raise error(reply) if reply['error']
-
-          file.rewind
-          Answer.new(file, *reply.values_at('bytes', 'rows', 'total', 'missing'))
-        rescue Simpkv::Error
-          file&.close
-          raise
+      def ask(question, estate = nil)
+        details = estate && ReportDetails.new(estate, 2 * @seconds)
+        question = question.merge('seconds' => @seconds, 'rows' => @rows, 'details' => details&.secret)
+        answer, marked = with_worker do |worker|
+          answer(worker, question).tap { |_, with_marks| count_waiting(1) if with_marks }
         end
+        marked ? filled(answer, details) : answer
       end
 
       # @param task [Hash{String => Object}] see {Tasks}
@@ -89,6 +88,36 @@ module Simpkv
         end
       rescue InvalidError => e
         raise Simpkv::InvalidError, e.message, cause: nil
+      end
+
+      # Makes a file for what comes from answers. It may hold what must not be on a disk, as the index: it is beside it.
+      # No other process can open it.
+      #
+      # @return [File]
+      # @raise [UnavailableError]
+      def answer_file
+        File.open(File.dirname(@index), File::RDWR | File::TMPFILE, 0o600)
+      rescue Errno::EOPNOTSUPP, Errno::EISDIR
+        Tempfile.create('.answer', File.dirname(@index)).tap { |file| File.unlink(file.path) }
+      rescue SystemCallError => e
+        raise UnavailableError, "the folder of the index cannot be used: #{e.class.name}", cause: nil
+      end
+
+      # Calls the block, which waits for what a query needs, as one of the queries that wait for a worker.
+      #
+      # @return [Object] what the block returns
+      # @raise [BusyError] as many wait already as may
+      def queued
+        @mutex.synchronize do
+          raise BusyError, "#{BUSY}, and as many wait as may" if @waiting >= [@waiting_max, 1].max
+
+          @waiting += 1
+        end
+        begin
+          yield
+        ensure
+          count_waiting(-1)
+        end
       end
 
       # @return [Array<Integer>] the process IDs of the workers that wait
@@ -113,6 +142,37 @@ module Simpkv
       end
 
       private
+
+      # @return [Array(Answer, Boolean)] the answer, and whether it has marks of details
+      def answer(worker, question)
+        file = answer_file
+        reply = worker.ask(question, file, Clock.now + @seconds)
+        raise error(reply) if reply['error']
+
+        file.rewind
+        [Answer.new(file, *reply.values_at('bytes', 'rows', 'total', 'missing')), reply['details']]
+      rescue Simpkv::Error
+        file&.close
+        raise
+      end
+
+      # @return [Answer] with details in place of marks
+      def filled(answer, details)
+        file = answer_file
+        bytes = details.fill(answer.file, file)
+        file.rewind
+        Answer.new(file, bytes, answer.rows, answer.total, answer.missing, true)
+      rescue StandardError
+        file&.close
+        raise
+      ensure
+        answer.file.close
+        count_waiting(-1)
+      end
+
+      def count_waiting(change)
+        @mutex.synchronize { @waiting += change }
+      end
 
       def with_worker
         worker = take
@@ -139,7 +199,7 @@ module Simpkv
       end
 
       def full?
-        @idle.empty? && !@closed && @waiting >= @waiting_max
+        !@closed && @waiting - @idle.length >= @waiting_max
       end
 
       # Waits until there is a worker, or the service ends.
@@ -160,15 +220,6 @@ module Simpkv
           @idle.push(worker)
           @changed.broadcast
         end
-      end
-
-      # The answer may hold what must not be on a disk, as the index: it is beside it. No other process can open it.
-      def answer_file
-        File.open(File.dirname(@index), File::RDWR | File::TMPFILE, 0o600)
-      rescue Errno::EOPNOTSUPP, Errno::EISDIR
-        Tempfile.create('.answer', File.dirname(@index)).tap { |file| File.unlink(file.path) }
-      rescue SystemCallError => e
-        raise UnavailableError, "the folder of the index cannot be used: #{e.class.name}", cause: nil
       end
 
       def error(reply)

@@ -59,6 +59,18 @@ module Simpkv
         opts.fetch(:queries) || raise(Problem.new(503, "this service answers no queries: 'query_workers' is 0"))
       end
 
+      # @return [Estate, nil] from which answers to queries have logs of reports and values of events; nil for a caller
+      #   who may not see them
+      def estate_of_details
+        rights.report_details?(caller) ? estate : nil
+      end
+
+      # @param what [String] that has them
+      # @return [Problem]
+      def no_details(what)
+        Problem.new(403, Rights.refusal(caller, 'GET', "#{what}, which needs the right to read /v1/report_details/**"))
+      end
+
       # @return [Caller]
       def caller
         env.fetch(Gate::CALLER)
@@ -93,17 +105,18 @@ module Simpkv
         yield
       end
 
-      # @return [Hash{String => String}] the parameters of the query
+      # @param form [String] a query, or a form
+      # @return [Hash{String => String}] the parameters
       # @raise [Problem] one is no text, or is given twice
-      def texts
+      def texts(form = request.query_string)
         # Before Rack makes one of several, or an object of `name[x]`.
-        given = Rack::Utils.parse_query(request.query_string)
+        given = Rack::Utils.parse_query(form)
         wrong = given.find { |_, value| !value.is_a?(String) || !value.valid_encoding? }
         raise Problem.new(400, "the parameter '#{wrong.first.scrub}' must be given once, with a text") if wrong
 
         given
-      rescue ArgumentError, Rack::QueryParser::QueryLimitError
-        raise Problem.new(400, 'malformed query'), cause: nil
+      rescue ArgumentError, Rack::QueryParser::QueryLimitError => e
+        raise Problem.malformed_parameters(e, 'query'), cause: nil
       end
 
       # Refuses a condition on something that has no entity tag: no condition is ignored.
@@ -152,8 +165,6 @@ module Simpkv
 
         wanted = types.map { |type| TYPES.fetch(type) }
         raise Problem.new(400, "the body must be #{wanted.join(' or ')} in JSON")
-      rescue MalformedError
-        raise Problem.new(400, 'the body is not JSON'), cause: nil
       end
 
       # @param data [Object]
@@ -180,7 +191,7 @@ module Simpkv
       private
 
       def problem(problem)
-        _, headers, body = problem.response(env[Observation::ID], request.path)
+        _, headers, body = problem.response(env[Observation::ID], request.path, Api::Version.error_type(env))
         headers.each { |name, value| response[name] = value }
         body.first
       end

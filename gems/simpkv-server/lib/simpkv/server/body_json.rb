@@ -14,8 +14,8 @@ module Simpkv
 
       # @param text [String]
       # @return [Object]
-      # @raise [MalformedError] it is no JSON
-      # @raise [Problem] an object has a member twice: readers differ in which one they take
+      # @raise [Problem] it is no JSON, or is nested too deeply; a number is too large; an object has a member twice:
+      #   readers differ in which one they take
       def self.parse(text)
         text.bytesize > LARGE ? ONE.synchronize { read(text) } : read(text)
       end
@@ -25,6 +25,8 @@ module Simpkv
         return data if JsonReader.unique?(text)
 
         raise Problem.new(400, 'the body has an object with a member that is given twice')
+      rescue MalformedError => e # Its message has no part of the text.
+        raise Problem.new(400, "the body cannot be read: #{e.message}"), cause: nil
       end
       private_class_method :read
     end

@@ -7,14 +7,14 @@ module Simpkv
     # Limits the size of bodies, a middleware of Rack after {Gate}. Puma has one limit for all, that of the
     # largest; {Connection} asks for the rights before a body is larger than that of others.
     class BodyLimit
-      # The path of PuppetDB's commands, which have catalogs.
-      COMMANDS = %r{\A/pdb/cmd/v1/?\z}.freeze
+      # The paths of PuppetDB's commands, which have catalogs, and of archives, which have commands.
+      COMMANDS = %r{\A/pdb/(?:cmd/v1/?|admin/v1/archive)\z}.freeze
       # Bytes of another body.
       MAX = 1024 * 1024
       private_constant :COMMANDS, :MAX
 
       # @param env [Hash{String => Object}] whose path {Gate} has decoded
-      # @return [Boolean] whether the request is a command
+      # @return [Boolean] whether the request has commands
       def self.command?(env)
         env['REQUEST_METHOD'] == 'POST' && env.fetch('PATH_INFO').match?(COMMANDS)
       end

@@ -1,20 +1,15 @@
 # frozen_string_literal: true
 
 require 'openssl'
+require 'simpkv/server/certificate_check'
 require 'simpkv/status/certificate_files'
 
 module Simpkv
   module Server
     # Client certificates. The TLS library has checked that a named CA has signed the certificate of a connection. This
-    # class checks each request again, because a certificate can expire or be revoked while its connection lasts.
+    # class checks it again while requests come, because it can expire or be revoked while its connection lasts.
     # Thread-safe.
     class Certificates
-      # No certname looks like a local caller in a log.
-      CERTNAME = %r{\A[ -~&&[^:/]]+\z}n.freeze
-      # The types of ASN.1 whose bytes are ASCII, or extend it. Two bytes of others could be one character.
-      ENCODINGS = [OpenSSL::ASN1::UTF8STRING, OpenSSL::ASN1::PRINTABLESTRING, OpenSSL::ASN1::IA5STRING].freeze
-      private_constant :CERTNAME, :ENCODINGS
-
       # @return [Array<Array(String, String, Time)>] of each CA, and of the certificate of the service: the option that
       #   names its file, its subject, and when it expires
       attr_reader :ends
@@ -39,7 +34,7 @@ module Simpkv
         authorities, lists = options.values_at('tls_ca', 'tls_crl')
         crls = lists && reading('tls_crl', lists) { read_lists(lists) }
         ends = @own + ends_of(options, 'tls_ca')
-        @store = authorities && store(authorities, crls)
+        @check = authorities && CertificateCheck.new(store(authorities, crls))
         @ends = ends
         @updates = crls.to_a.map { |crl| [crl.issuer.to_s(OpenSSL::X509::Name::RFC2253), crl.next_update] }
       end
@@ -48,24 +43,12 @@ module Simpkv
       # @return [String] its common name
       # @raise [DeniedError] there is none, or it is not valid now
       def certname(certificate)
-        raise DeniedError, 'a client certificate is needed' if certificate.nil? || @store.nil?
+        raise DeniedError, 'a client certificate is needed' if certificate.nil? || @check.nil?
 
-        certificate = OpenSSL::X509::Certificate.new(certificate)
-        context = OpenSSL::X509::StoreContext.new(@store, certificate)
-        raise DeniedError, "the client certificate is not valid: #{context.error_string}" unless context.verify
-
-        common_name(certificate.subject)
+        @check.certname(certificate)
       end
 
       private
-
-      def common_name(subject)
-        names = subject.to_a.select { |type, _, _| type == 'CN' }
-        _, name, encoding = names.first
-        return name if names.one? && ENCODINGS.include?(encoding) && name.match?(CERTNAME) && name != Caller::LOCAL
-
-        raise DeniedError, 'the client certificate must have one common name, of printable ASCII without : and /'
-      end
 
       # @param crls [Array<OpenSSL::X509::CRL>, nil] nil if revocation is not checked
       def store(authorities, crls)

@@ -128,6 +128,20 @@ module Simpkv
         @connections.use(self)
       end
 
+      # Puma gives the connection away for good, to one who waits for it with others.
+      #
+      # @return [void]
+      def release
+        @released = true
+        @arrival_ends = Float::INFINITY
+        to_io.never_wait
+      end
+
+      # @return [Boolean] whether it waits with others, and has no request that ends soon
+      def released?
+        @released || false
+      end
+
       # @return [String] the client in a line of the log about a request that has no {Caller}
       def peer_name
         @uid ? "user:#{Audit.user_name(@uid)}" : (@address || '-').to_s

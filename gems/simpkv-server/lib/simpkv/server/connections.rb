@@ -88,7 +88,8 @@ module Simpkv
       end
 
       # From now on, each response ends its connection. Waits until the connections that are open now have ended: a
-      # client that keeps one learns from its next response that it needs another one, and loses no request.
+      # client that keeps one learns from its next response that it needs another one, and loses no request. Does not
+      # wait for those that {Watches} has.
       #
       # @param seconds [Numeric] after which connections without a request are idle for too long
       # @return [void]
@@ -96,7 +97,9 @@ module Simpkv
         @mutex.synchronize do
           @retiring = true
           kept = @peers.values.flat_map(&:keys)
-          await(seconds) { kept.none? { |connection| @peers.fetch(connection.peer, {}).key?(connection) } }
+          await(seconds) do
+            kept.none? { |each| !each.released? && @peers.fetch(each.peer, {}).key?(each) }
+          end
         end
       end
 

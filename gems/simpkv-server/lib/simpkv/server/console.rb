@@ -8,6 +8,8 @@ require 'simpkv/server/console/overview'
 require 'simpkv/server/console/query'
 require 'simpkv/server/console/resources'
 require 'simpkv/server/console/rules'
+require 'simpkv/server/console/search'
+require 'simpkv/server/console/session'
 require 'simpkv/server/sections'
 
 module Simpkv
@@ -18,7 +20,7 @@ module Simpkv
     # Each section has an application, which finds the {Page} of a request. `views` has the templates of pages.
     module Console
       SECTIONS = { 'access' => Access, 'facts' => Facts, 'keys' => Keys, 'nodes' => Nodes, 'query' => Query,
-                   'resources' => Resources, 'rules' => Rules }.freeze
+                   'resources' => Resources, 'rules' => Rules, 'search' => Search, 'session' => Session }.freeze
       private_constant :SECTIONS
 
       # The first segments of the paths, beside the first page.

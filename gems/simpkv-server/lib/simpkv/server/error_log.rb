@@ -23,14 +23,13 @@ module Simpkv
 
       class << self
         # @param error [Exception] that Puma did not expect
-        # @return [Boolean] whether a malformed request is the reason, not an error of the service, or of a disk. False
-        #   for those errors that Puma knows
-        def malformed?(error)
-          return false if KNOWN.any? { |type| error.is_a?(type) }
+        # @return [String, nil] the method of Puma that could not read the request, if a malformed request is the
+        #   reason, not an error of the service, or of a disk. nil for those errors that Puma knows
+        def malformed(error)
+          return if KNOWN.any? { |type| error.is_a?(type) }
 
-          error.backtrace_locations.to_a.any? do |place|
-            READERS.any? { |file| place.path.end_with?(file) } && READS.include?(place.base_label)
-          end
+          places = error.backtrace_locations.to_a.select { |place| READERS.any? { |file| place.path.end_with?(file) } }
+          places.map(&:base_label).find { |method| READS.include?(method) }
         end
 
         # Notes the request that an error is about. Puma does not say it when it reports the error, in the same thread.
@@ -71,7 +70,7 @@ module Simpkv
       # @param error [Exception]
       # @return [void]
       def unknown_error(error, client = nil, *)
-        return parse_error(error, client) if self.class.malformed?(error)
+        return parse_error(error, client) if self.class.malformed(error)
 
         at = "internal error at #{error.backtrace&.first}"
         return report(at, error, client) unless EXHAUSTED.include?(error.class)

@@ -30,6 +30,9 @@ module Simpkv
         refuse('write unix:///PATH, tcp://127.0.0.1:PORT, tcp://[::1]:PORT or ssl://HOST:PORT') unless @kind && rest
         @kind == :unix ? check_path(rest) : check_port(rest)
         @tls = options.slice(*TLS)
+        # A person or a program without a certificate comes as far as {Credentials}. A wrong certificate ends the
+        # handshake in both cases.
+        @verify = options.values_at('sign_in', 'tokens').any? ? 'peer' : 'force_peer'
         check_tls if @kind == :ssl
       end
 
@@ -48,7 +51,7 @@ module Simpkv
         when :ssl
           # OpenSSL 3 refuses versions before TLS 1.2 by default.
           dsl.ssl_bind(@host, @port, cert: @tls['tls_cert'], key: @tls['tls_key'], ca: @tls['tls_ca'],
-                                     verify_mode: 'force_peer')
+                                     verify_mode: @verify)
         end
       end
 

@@ -16,8 +16,10 @@ module Simpkv
       private_constant :LINES, :FLUSH
 
       # @param stream [IO] unbuffered
-      def initialize(stream)
+      # @param debug [Boolean] whether to write what only somebody needs who looks for an error of a client
+      def initialize(stream, debug: false)
         @stream = stream
+        @debug = debug
         @lines = SizedQueue.new(LINES)
         @mutex = Mutex.new
         @lost = 0
@@ -34,6 +36,16 @@ module Simpkv
       def call(message, id: nil, from: 'simpkv:')
         text = UnsafeCharacters.escaped("#{from} #{message}").tr("\n", ' ')
         write("#{time} #{id || '-'} #{text}\n")
+      end
+
+      # Writes a line if {#initialize} has `debug`.
+      #
+      # @param line [Hash{Symbol => Object}] see {#call}
+      # @yieldreturn [String, nil] nil for no line
+      # @return [void]
+      def debug(**line)
+        message = yield if @debug
+        call(message, **line) if message
       end
 
       # @param text [String] whole lines

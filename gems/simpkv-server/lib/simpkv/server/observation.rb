@@ -64,10 +64,14 @@ module Simpkv
 
       # An error of the page about an error is no second one: the client gets the first one.
       def refuse(env, id, problem)
-        @app.refuse(env, problem) || problem.response(id, env['PATH_INFO'].to_s)
+        @app.refuse(env, problem) || plain(env, id, problem)
       rescue StandardError, SystemStackError => e
         log(env, id, "internal error: #{e.class} at #{e.backtrace&.first}")
-        problem.response(id, env['PATH_INFO'].to_s)
+        plain(env, id, problem)
+      end
+
+      def plain(env, id, problem)
+        problem.response(id, env['PATH_INFO'].to_s, Api::Version.error_type(env))
       end
 
       def write(env, id, status, seconds)
@@ -75,7 +79,9 @@ module Simpkv
       end
 
       def log(env, id, text)
-        @log.call(text, id: id, from: env[Gate::CALLER] || env.fetch(Connection::KEY).peer_name)
+        caller = env[Gate::CALLER]
+        caller = nil if caller&.kind == :nobody
+        @log.call(text, id: id, from: caller || env.fetch(Connection::KEY).peer_name)
       end
     end
   end

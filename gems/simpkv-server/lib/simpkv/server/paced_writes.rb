@@ -17,6 +17,13 @@ module Simpkv
         @due = nil
       end
 
+      # From now on, a write that would wait ends the connection.
+      #
+      # @return [void]
+      def never_wait
+        @due = -Float::INFINITY
+      end
+
       def write_nonblock(bytes, exception: true)
         now = Clock.now
         @due ||= now + SECONDS

@@ -11,11 +11,13 @@ module Simpkv
       FORMS = { '/pdb/cmd/' => :error, '/pdb/' => :text, '/status/' => :error }.freeze
 
       TITLES = {
-        400 => 'Bad Request', 403 => 'Forbidden', 404 => 'Not Found', 405 => 'Method Not Allowed',
-        406 => 'Not Acceptable', 408 => 'Request Timeout', 409 => 'Conflict', 412 => 'Precondition Failed',
-        413 => 'Content Too Large', 414 => 'URI Too Long', 415 => 'Unsupported Media Type',
-        421 => 'Misdirected Request', 431 => 'Request Header Fields Too Large', 500 => 'Internal Server Error',
-        501 => 'Not Implemented', 503 => 'Service Unavailable', 507 => 'Insufficient Storage'
+        400 => 'Bad Request', 401 => 'Unauthorized', 403 => 'Forbidden', 404 => 'Not Found',
+        405 => 'Method Not Allowed', 406 => 'Not Acceptable', 408 => 'Request Timeout', 409 => 'Conflict',
+        412 => 'Precondition Failed', 413 => 'Content Too Large', 414 => 'URI Too Long',
+        415 => 'Unsupported Media Type',
+        421 => 'Misdirected Request', 429 => 'Too Many Requests', 431 => 'Request Header Fields Too Large',
+        500 => 'Internal Server Error', 501 => 'Not Implemented', 503 => 'Service Unavailable',
+        507 => 'Insufficient Storage'
       }.freeze
 
       # The status for each error of the library.
@@ -50,6 +52,15 @@ module Simpkv
         end
       end
 
+      # @param error [ArgumentError, Rack::QueryParser::QueryLimitError] of the reader of parameters
+      # @param what [String] that has them
+      # @return [Problem]
+      def self.malformed_parameters(error, what)
+        why = "each '%' needs two hexadecimal digits after it"
+        why = 'it has too many parameters' unless error.is_a?(ArgumentError)
+        new(400, "malformed #{what}: #{why}")
+      end
+
       # @param status [Integer]
       # @param detail [String] what is wrong, and what to do
       # @param headers [Hash{String => String}]
@@ -68,13 +79,14 @@ module Simpkv
 
       # @param id [String] of the request
       # @param path [String] of the request
+      # @param type [String] of the body, unless the path has a form of its own: see {Api::Version.error_type}
       # @return [Array] the response of Rack
-      def response(id, path = '/')
+      def response(id, path = '/', type = TYPE)
         case FORMS.find { |beginning, _| path.start_with?(beginning) }&.last
         when :text then [status, headers.merge('content-type' => 'text/plain;charset=utf-8'), [message]]
         when :error
           [status, headers.merge('content-type' => 'application/json'), [Native.generate('error' => message)]]
-        else [status, headers, [Native.generate(body(id))]]
+        else [status, { **headers, 'content-type' => type }, [Native.generate(body(id))]]
         end
       end
 
@@ -84,13 +96,15 @@ module Simpkv
         { 'content-type' => TYPE, **more, **@headers }
       end
 
-      private
-
+      # @param id [String] of the request
+      # @return [Hash{String => Object}] the members of RFC 9457, and those for other clients
       def body(id)
         { 'type' => 'about:blank', 'title' => title, 'status' => status,
           'detail' => message, 'instance' => "urn:request:#{id}", 'error_message' => Native.generate(fault),
           'key' => key }.compact
       end
+
+      private
 
       def fault
         { 'faultcode' => status < 500 ? 'Client' : 'Server', 'faultstring' => message, 'debuginfo' => nil }

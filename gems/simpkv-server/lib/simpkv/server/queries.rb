@@ -9,10 +9,13 @@ module Simpkv
   module Server
     # Queries: the index, which a thread keeps up with the store, and the workers that answer from it. Thread-safe.
     class Queries
-      # Seconds that a query waits for the first comparison of the index with the store.
+      # Seconds that a query waits for the first comparison of the index with the store, unless there are so many nodes
+      # that this says how far it is.
       WAIT = 5
       STEP = 0.05
-      private_constant :WAIT, :STEP
+      # The number of the last commands whose nodes are known.
+      COMMANDS = 1000
+      private_constant :WAIT, :STEP, :COMMANDS
 
       # A key of the environment of Rack: that the answer to a request comes from an index that is {#behind}.
       BEHIND = 'simpkv.index_behind'
@@ -20,7 +23,7 @@ module Simpkv
       # The index is not refreshed now, and has what the store had at an earlier time, a text of RFC 3339.
       Behind = Struct.new(:since, :why)
 
-      # Queries hold at most three quarters of the threads while they run and wait, or as many as there are workers if
+      # Queries hold at most three quarters of the threads until they are answered, or as many as there are workers if
       # that is more. Of two or more threads, one is always left for other requests.
       #
       # @param threads [Integer] of the service
@@ -50,9 +53,13 @@ module Simpkv
       # @raise [ConfigError] there is no folder for the index
       def initialize(options, site, caller, log)
         @age_max = options['query_age']
-        @index = Query::Index.of(site.estate(caller), options['index'])
-        @keeper = Query::Keeper.new(log: log) do |stopping|
-          Query::Builder.new(site.estate(caller), @index, warn: log, stopping: stopping)
+        @seconds = options['query_seconds']
+        @estate = -> { site.estate(caller) }
+        @index = Query::Index.of(@estate.call, options['index'])
+        @commands = {}
+        @mutex = Mutex.new
+        @keeper = Query::Keeper.new(age: @age_max, log: log) do |stopping|
+          Query::Builder.new(@estate.call, @index, warn: log, stopping: stopping)
         end
         @workers = self.class.workers(options, @index.path)
       end
@@ -69,13 +76,61 @@ module Simpkv
         @keeper.stop
       end
 
+      # Notes that a command has been carried out, for queries that wait for it.
+      #
+      # @param uuid [String]
+      # @param certname [String] of the node that it was about
+      # @return [void]
+      def note(uuid, certname)
+        @mutex.synchronize do
+          @commands.shift if @commands.length >= COMMANDS
+          @commands[uuid] = certname
+        end
+      end
+
+      # Waits until the index has what a command has stored, that is, what the store has now. It compares all nodes if
+      # it does not know the command, as one of another service. In a replica, no comparison shows that it is there.
+      #
+      # @param uuid [String] of the answer to the command
+      # @return [void]
+      # @raise [Query::StaleError] the index is too old, or does not have it in time
+      # @raise [Simpkv::Error]
+      def await_command(uuid)
+        certname = @mutex.synchronize { @commands[uuid] }
+        return await_node(certname) if certname
+
+        check
+        if @estate.call.replica?
+          raise Query::StaleError, "this service does not know the command '#{uuid}', and reads from a replica, " \
+                                   'which may not have it yet: use wait_for_node'
+        end
+
+        @workers.queued { @keeper.demand(nil, Clock.now + @seconds) }
+      end
+
+      # Waits until the index has what the store has now of a node.
+      #
+      # @param certname [String]
+      # @return [void]
+      # @raise [Simpkv::InvalidError] no node can have the name
+      # @raise [Query::StaleError] the index is too old, or does not have it in time
+      # @raise [Simpkv::Error]
+      def await_node(certname)
+        check
+        builder = Query::Builder.new(@estate.call, @index)
+        return if builder.current?(certname)
+
+        @workers.queued { await(builder, certname, Clock.now + @seconds) }
+      end
+
       # @param question [Hash{String => Object}] see {Query::Workers#ask}
+      # @param estate [Estate, nil] as there: nil for a caller who may not see details of reports
       # @return [Query::Workers::Answer]
       # @raise [Query::StaleError] the index is too old, or not complete
       # @raise [Simpkv::Error]
-      def ask(question)
+      def ask(question, estate = nil)
         check
-        @workers.ask(question)
+        @workers.ask(question, estate)
       rescue Query::DamagedError
         @index.delete
         raise
@@ -107,7 +162,8 @@ module Simpkv
       # @return [Hash] what `/readyz` tells
       def report
         progress = @keeper.progress
-        { 'ok' => usable?(progress), 'age' => progress.age&.round(1), 'error' => why(progress) }
+        { 'ok' => usable?(progress), 'age' => progress.age&.round(1), 'error' => why(progress),
+          'not_told' => progress.trouble }
       end
 
       # @return [String] metrics in the text format of Prometheus
@@ -119,13 +175,27 @@ module Simpkv
         page.gauge(:simpkv_index_compare_seconds, 'Time that the last comparison took.', progress.seconds)
         page.gauge(:simpkv_index_comparing_seconds, 'Time for which the present comparison has been running.',
                    progress.running || 0)
+        page.gauge(:simpkv_index_told, 'Whether the store tells the index of changes.', progress.trouble ? 0 : 1)
         page.counter(:simpkv_index_compared_total, 'Comparisons of the index with the store.', progress.refreshes)
         page.counter(:simpkv_index_errors_total, 'Comparisons that failed.', progress.failures)
         page.counter(:simpkv_index_changed_nodes_total, 'Nodes that were entered or removed.', progress.nodes)
+        page.counter(:simpkv_index_untold_nodes_total, 'Nodes that a comparison found changed, though the store tells.',
+                     progress.untold)
+        page.counter(:simpkv_index_told_nodes_total, 'Those among them of which the store had told.', progress.told)
         page.text
       end
 
       private
+
+      # A node that two runs are saving at once may stay different. A replica may be late.
+      def await(builder, certname, deadline)
+        loop do
+          @keeper.demand(certname, deadline)
+          break if !@estate.call.replica? || builder.current?(certname)
+
+          sleep(STEP)
+        end
+      end
 
       def usable?(progress)
         !progress.age.nil? && progress.age <= @age_max
@@ -134,7 +204,7 @@ module Simpkv
       def check
         deadline = Clock.now + WAIT
         progress = @keeper.progress
-        until progress.age || progress.error || Clock.now > deadline
+        until progress.age || progress.error || Clock.now > deadline || building?
           sleep(STEP)
           progress = @keeper.progress
         end
@@ -144,11 +214,17 @@ module Simpkv
         demand(progress)
       end
 
+      # @return [Boolean] whether the index is built for the first time, and says how far that is
+      def building?
+        state = @index.examine { |database| Query::Index::State.of(database) }
+        !state.nil? && state.refreshed.nil? && !state.total.nil?
+      end
+
       # @raise [Query::StaleError] unless another process has refreshed the index
       def demand(progress)
         @index.state.demand(@age_max)
       rescue Query::StaleError => e
-        raise Query::StaleError, [e.message, slow(progress)].compact.join(': '), cause: nil
+        raise Query::StaleError, [e.message, (slow(progress) unless building?)].compact.join(': '), cause: nil
       end
 
       # @return [String, nil] what is wrong; nil for nothing

@@ -59,7 +59,7 @@ module Simpkv
       end
 
       def general(state)
-        state['error'] ? state.merge('error' => StatusView::UNREAD) : state
+        state.merge(state.slice('error', 'not_told').compact.transform_values { StatusView::UNREAD })
       end
     end
   end

@@ -14,11 +14,13 @@ module Simpkv
 
       # @param launcher [Puma::Launcher]
       # @param connections [Connections]
+      # @param watches [Watches]
       # @param signals [Signals]
       # @param log [Log]
-      def initialize(launcher, connections, signals, log)
+      def initialize(launcher, connections, watches, signals, log)
         @launcher = launcher
         @connections = connections
+        @watches = watches
         @signals = signals
         @log = log
         @mutex = Mutex.new
@@ -48,6 +50,7 @@ module Simpkv
           @log.call('the service starts anew as soon as its connections have ended')
           @connections.retire(IDLE)
           @launcher.binder.ios.each(&:shut)
+          @watches.stop # Their clients connect again, to the new program.
           @connections.drain(Connection::PAUSE)
           @launcher.restart
         end

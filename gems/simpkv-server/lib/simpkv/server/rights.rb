@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require 'simpkv/server/right_entries'
+
 module Simpkv
   module Server
     # Who may send which request. The section `server` of the configuration has a list, and what is not in it is denied:
@@ -7,62 +9,44 @@ module Simpkv
     #     rights:
     #       - {certname: provisioner.example.com, methods: [GET, POST], paths: ['/v1/inspection_rules/**']}
     #       - {user: prometheus, methods: [GET], paths: ['/metrics']}
+    #       - {group: operators, methods: [GET], paths: ['/**']}
     #
+    # `certname` is the common name of a client certificate, `user` a local user on a Unix socket, `account` and `group`
+    # those of a directory, with which a person has signed in. A token has the rights that are in its own list and that
+    # its maker has, too.
     # A path is that of a request after `%` escapes are decoded. In it, `*` stands for any part of a segment, and `/**`
     # at the end for the path itself and everything below it. Root and the user of the service may do everything over a
-    # Unix socket. Over a loopback port without TLS, everybody may read what is no value of a key and no access right.
+    # Unix socket. Over a loopback port without TLS, everybody may read what is no value of a key, no access right, and
+    # no log of a report.
     # For a query, the method GET stands for POST, too.
     class Rights
-      # The methods of requests.
-      METHODS = %w[GET POST PUT PATCH DELETE].freeze
-      MEMBERS = %w[certname user methods paths environments backends].freeze
       # The methods that read.
       READS = %w[GET HEAD].freeze
       # A POST to these paths is a query, which reads, too.
       QUERIES = %r{\A/pdb/query/}.freeze
+      # A request with several operations. Each of them needs the right to its own method and path.
+      BATCH = %w[POST /v1/keys:batch].freeze
       # Local processes need `local_write` for these paths, which tell who has which rights, and where passwords are. A
       # plan can bind as users.
       NEED_WRITE = %r{\A/v1/access(?:/|\z)}.freeze
-      # Names in a list of environments that stand for the global keys.
-      GLOBAL = 'globals'
-
-      Right = Struct.new(:kind, :name, :verbs, :paths, :environments, :backends)
-      # A path as it is written, and whether it stands for all paths below, too.
-      Path = Struct.new(:text, :below) do
-        def initialize(text)
-          super(text.delete_suffix('/**'), text.end_with?('/**'))
-          @pattern = /\A#{glob(self.text)}#{'(?:/.*)?' if below}\z/m
-          @parts = self.text.split('/').map { |part| /\A#{glob(part)}\z/m }
-        end
-
-        def cover?(path, with_all_below)
-          @pattern.match?(path) && (below || !with_all_below)
-        end
-
-        # @return [Boolean] whether it covers a path below the folder
-        def reach?(folder)
-          names = folder.split('/')
-          return false unless below || @parts.length > names.length
-
-          @parts.zip(names).all? { |part, name| name.nil? || part.match?(name) }
-        end
-
-        private
-
-        # Each word but the last one may stand at the first place that fits, so that no path makes it backtrack.
-        def glob(text)
-          first, *words, last = text.split('*', -1).map { |word| Regexp.escape(word) }
-          return first.to_s unless last
-
-          "#{first}#{words.map { |word| "(?>[^/]*?#{word})" }.join}[^/]*#{last}"
-        end
-      end
-      private_constant :MEMBERS, :READS, :QUERIES, :NEED_WRITE, :Right, :Path
+      # The path of details of reports, and what is below it. Local processes need `local_write`, or the option
+      # `local_report_details` of `server`.
+      REPORT_DETAILS = '/v1/report_details'
+      DETAILS = %r{\A#{REPORT_DETAILS}(?:/|\z)}.freeze
+      # What everybody may read who is known: names of keys that the caller may read, and who it is.
+      FOR_ALL = %w[/v1/key_names /v1/whoami].freeze
+      # The path of keys, in all entries for keys.
+      KEYS = '/v1/keys'
+      METHODS = RightEntries::METHODS
+      GLOBAL = RightEntries::GLOBAL
+      private_constant :READS, :QUERIES, :NEED_WRITE, :REPORT_DETAILS, :DETAILS, :FOR_ALL, :BATCH, :KEYS
 
       # @param caller [Caller]
       # @return [String] what would allow a request that is refused, for a message
       def self.lacking(caller)
         return "over a loopback port, only '--local-write' of simpkv serve allows it" if caller.kind == :local
+
+        return 'its own rights, or those of its maker, do not allow it' if caller.kind == :token
 
         "'rights' of 'server' does not allow it"
       end
@@ -77,10 +61,12 @@ module Simpkv
 
       # @param list [Array<Hash>] see above
       # @param local_write [Boolean] whether every local process may do everything over a loopback port
+      # @param local_details [Boolean] whether every local process may read details of reports over a loopback port
       # @raise [ConfigError] an entry is wrong; the message has its number
-      def initialize(list, local_write: false)
+      def initialize(list, local_write: false, local_details: false)
         @local_write = local_write
-        @rights = list.each_with_index.map { |entry, number| right(entry, "'rights[#{number}]' of 'server'") }
+        @local_details = local_details
+        @rights = RightEntries.read(list)
       end
 
       # @param caller [Caller]
@@ -88,7 +74,7 @@ module Simpkv
       # @param path [String] of the request, decoded
       # @return [Boolean]
       def allow?(caller, method, path)
-        return true if caller.owner?
+        return true if caller.owner? || for_all?(caller, method, path)
 
         method = 'GET' if method == 'POST' && path.match?(QUERIES)
         return local?(method, path) if caller.kind == :local
@@ -107,6 +93,22 @@ module Simpkv
         return true if caller.owner? || caller.kind == :local
 
         limited(of(caller, method, request.path, below: below), environment, backend).any?
+      end
+
+      # @param caller [Caller]
+      # @param paths [Hash{String => Array<String>}] the paths of openapi.yaml, and their methods
+      # @return [Hash{String => Array<String>}] by path, the methods that the caller may use for at least one such path
+      def methods_by_path(caller, paths)
+        found = paths.to_h { |path, methods| [path, methods.select { |method| somewhere?(caller, method, path) }] }
+        found.reject { |_, methods| methods.empty? }
+      end
+
+      # @param caller [Caller]
+      # @return [Array<Hash>] the entries of the configuration for the caller, or of its token
+      def entries(caller)
+        return [{ 'methods' => METHODS, 'paths' => ['/**'] }] if caller.owner?
+
+        rights_of_any(caller).map(&:plain)
       end
 
       # @param caller [Caller]
@@ -147,12 +149,19 @@ module Simpkv
       end
 
       # @param caller [Caller]
+      # @return [Boolean] whether the caller may read some key, if there is one of a suitable name
+      def reads_keys?(caller)
+        caller.owner? || caller.kind == :local || rights_of(caller, 'GET') { |path| path.reach?(KEYS) }.any?
+      end
+
+      # @param caller [Caller]
       # @return [Array<Array>] for each path of keys that the caller may read: the path, whether all below it is meant,
       #   the environments and the backends; nil for all
       def key_paths(caller)
+        return [[KEYS, true, nil, nil]] if caller.owner? || caller.kind == :local
+
         rights_of(caller, 'GET').flat_map do |right|
-          paths = right.paths.select { |path| path.text.match?(%r{\A/v1/keys(?:/|\z)}) }
-          paths.map { |path| [path.text, path.below, right.environments, right.backends] }
+          right.paths.filter_map { |path| of_keys(path) }.map { |path| [*path, right.environments, right.backends] }
         end
       end
 
@@ -163,7 +172,16 @@ module Simpkv
         return true if caller.owner?
         return @local_write if caller.kind == :local
 
-        of(caller, 'GET', '/v1/keys', below: true).any? { |right| right.environments.nil? && right.backends.nil? }
+        of(caller, 'GET', KEYS, below: true).any? { |right| right.environments.nil? && right.backends.nil? }
+      end
+
+      # @param caller [Caller]
+      # @return [Boolean] whether the caller may see logs of reports, and values of events, of all nodes
+      def report_details?(caller)
+        return true if caller.owner?
+        return local?('GET', REPORT_DETAILS) if caller.kind == :local
+
+        of(caller, 'GET', REPORT_DETAILS, below: true).any?
       end
 
       # @param caller [Caller]
@@ -186,7 +204,12 @@ module Simpkv
 
       # @return [Boolean] whether every local process may send a request over a loopback port
       def local?(method, path)
-        @local_write || (READS.include?(method) && !path.match?(NEED_WRITE))
+        @local_write || (READS.include?(method) && !path.match?(NEED_WRITE) &&
+                         (@local_details || !path.match?(DETAILS)))
+      end
+
+      def for_all?(caller, method, path)
+        caller.kind != :nobody && ([method, path] == BATCH || (FOR_ALL.include?(path) && READS.include?(method)))
       end
 
       def of(caller, method, path, below: false)
@@ -196,15 +219,46 @@ module Simpkv
 
       # @yieldreturn [Boolean] whether a path of a right is wanted; without a block, all are
       def rights_of(caller, method, &wanted)
-        @rights.select do |right|
-          right.kind == caller.kind && right.name == caller.name && right.verbs.include?(method) &&
-            (wanted.nil? || right.paths.any?(&wanted))
+        rights_of_any(caller).select do |right|
+          right.verbs.include?(method) && (wanted.nil? || right.paths.any?(&wanted))
         end
+      end
+
+      # @return [Array<RightEntries::Right>] with any method
+      def rights_of_any(caller)
+        return of_token(caller.token) if caller.token
+
+        @rights.select { |right| caller.named?(right.kind, right.name) }
+      end
+
+      # @return [Array<RightEntries::Right>] what both a right of the token and one of its maker allow
+      def of_token(token)
+        return [] unless token.present
+        return token.own if token.present.owner?
+
+        token.own.product(rights_of_any(token.present)).map { |own, other| own.with(other) }.reject(&:empty?)
+      end
+
+      # @param path [RightEntries::Path]
+      # @return [Array(String, Boolean), nil] the part of it that is about keys, as for {#key_paths}; nil for none
+      def of_keys(path)
+        return [path.text, path.below] if path.text.match?(%r{\A#{KEYS}(?:/|\z)})
+
+        [KEYS, true] if path.below && path.cover?(KEYS, true)
+      end
+
+      # @return [Boolean] whether the caller may send such a request for at least one path of that form
+      def somewhere?(caller, method, path)
+        return true if caller.owner? || for_all?(caller, method, path)
+        return local?(method, path) if caller.kind == :local
+
+        template = path.split('/')
+        rights_of(caller, method) { |each| each.fit?(template) }.any?
       end
 
       # @param environment [String, nil] as for {#keys?}. No list names an environment that is called {GLOBAL}
       # @param backend [String, nil] as for {#below?}
-      # @return [Array<Right>] those that are not limited to other names
+      # @return [Array<RightEntries::Right>] those that are not limited to other names
       def limited(rights, environment, backend)
         environment = environment == GLOBAL ? nil : environment || GLOBAL
         rights.select do |right|
@@ -215,51 +269,6 @@ module Simpkv
       # @param list [Array<String>, nil] nil for one that has all names
       def in?(list, name)
         list.nil? || list.include?(name)
-      end
-
-      def right(entry, where)
-        raise ConfigError, "#{where} must be a Hash" unless entry.is_a?(Hash)
-
-        unknown = (entry.keys - MEMBERS).first
-        raise ConfigError, "#{where} has the unknown member '#{unknown}': it has #{MEMBERS.join(', ')}" if unknown
-
-        names = entry.slice('certname', 'user').compact
-        raise ConfigError, "#{where} needs either 'certname' or 'user'" unless names.one?
-
-        kind, name = names.first
-        Right.new(kind.to_sym, text(name, "'#{kind}' of #{where}"), methods(entry['methods'], where),
-                  paths(entry['paths'], where),
-                  names(entry, 'environments', "; #{GLOBAL} stands for the global keys", where),
-                  names(entry, 'backends', '', where))
-      end
-
-      def text(value, what)
-        return value if value.is_a?(String) && !value.empty?
-
-        raise ConfigError, "#{what} must be a String that is not empty"
-      end
-
-      def methods(list, where)
-        return list if list.is_a?(Array) && list.any? && (list - METHODS).empty?
-
-        raise ConfigError, "'methods' of #{where} must be a list of #{METHODS.join(', ')}"
-      end
-
-      def paths(list, where)
-        valid = list.is_a?(Array) && list.any? && list.all? { |path| path.is_a?(String) && path.start_with?('/') }
-        return list.map { |path| Path.new(path) } if valid
-
-        raise ConfigError, "'paths' of #{where} must be a list of paths, such as /v1/nodes/**"
-      end
-
-      # @return [Array<String>, nil] nil if the entry does not limit them
-      def names(entry, member, more, where)
-        return unless entry.key?(member)
-
-        list = entry[member]
-        return list if list.is_a?(Array) && list.all?(String)
-
-        raise ConfigError, "'#{member}' of #{where} must be a list of names#{more}"
       end
     end
   end

@@ -7,9 +7,11 @@ module Simpkv
       # The number of days, today included.
       DAYS = 14
       STATUSES = %w[failed changed noop unchanged unknown].freeze
-      DAY = %w[function to_string receive_time YYYY-MM-DD].freeze
+      # A report that came late counts for the day of its run.
+      TIME = 'producer_timestamp'
+      DAY = ['function', 'to_string', TIME, 'YYYY-MM-DD'].freeze
       COUNT = %w[function count].freeze
-      private_constant :DAYS, :DAY, :COUNT
+      private_constant :DAYS, :TIME, :DAY, :COUNT
 
       # @param queries [Queries]
       # @param estate [Estate]
@@ -53,13 +55,13 @@ module Simpkv
       end
 
       def rows(first)
-        ask(['extract', [DAY, 'status', 'noop', COUNT], ['>=', 'receive_time', "#{first}T00:00:00Z"],
+        ask(['extract', [DAY, 'status', 'noop', COUNT], ['>=', TIME, "#{first}T00:00:00Z"],
              ['group_by', DAY, 'status', 'noop']])
       end
 
       # The oldest report of a node of which the store keeps no more, or the age at which the store deletes reports.
       def complete_since(kept)
-        oldest = ask(['extract', ['certname', COUNT, %w[function min receive_time]], %w[group_by certname]])
+        oldest = ask(['extract', ['certname', COUNT, ['function', 'min', TIME]], %w[group_by certname]])
         [*oldest.select { |row| row['count'] >= kept }.map { |row| row['min'] }, *@estate.reports.limit].max
       end
 

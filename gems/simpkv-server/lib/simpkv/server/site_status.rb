@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/server/doctor_process'
+require 'simpkv/server/history'
 require 'simpkv/status/latest'
 require 'simpkv/server/run_counts'
 require 'simpkv/server/status_view'
@@ -13,7 +14,7 @@ module Simpkv
     # Thread-safe.
     class SiteStatus
       # The seconds between two readings of a part, at least.
-      PERIODS = Status::Part.all.slice(*%w[nodes servers compilers expiring_keys access])
+      PERIODS = Status::Part.all.slice(*%w[nodes servers spool compilers expiring_keys access])
                             .transform_values { |type| type::PERIOD }.merge('runs' => 60, 'doctor' => 3600).freeze
       DAY = 86_400
       private_constant :PERIODS, :DAY
@@ -32,7 +33,27 @@ module Simpkv
         @replicas = replicas
         @queries = queries
         @doctor = doctor
+        @log = log
+        @history = History.new
         @parts = PERIODS.to_h { |name, period| [name, latest(name, period, log)] }
+      end
+
+      # Starts a thread that measures servers and the index for the {History}. No error ends it.
+      #
+      # @return [Thread]
+      def start
+        Thread.new do
+          loop do
+            measure
+            sleep(History::INTERVAL)
+          end
+        end
+      end
+
+      # @param view [StatusView] what the caller may know
+      # @return [Hash{String => Object}] see {History#report}
+      def history(view)
+        @history.report { |backend| view.backend?(backend) }
       end
 
       # Ends what is running.
@@ -59,6 +80,14 @@ module Simpkv
       end
 
       private
+
+      def measure
+        reading = @parts['servers'].get
+        servers = reading.error || reading.value.nil? ? [] : reading.value['servers']
+        @history.note(servers, @queries&.report&.fetch('age'))
+      rescue StandardError => e
+        @log.call("the history of the servers has a gap: #{e.class.name}")
+      end
 
       def latest(name, period, log)
         own = "read_#{name}"

@@ -14,7 +14,7 @@ module Simpkv
       MISCONFIGURED = 'configuration error. Who may read all keys sees which one'
       UNREADABLE = 'it cannot be read. Who may read all keys sees why'
       CONCEALED = { 'error' => UNANSWERED, 'lag_unknown' => UNREADABLE }.freeze
-      private_constant :NAMED, :UNANSWERED, :MISCONFIGURED, :UNREADABLE, :CONCEALED
+      private_constant :NAMED, :UNANSWERED, :MISCONFIGURED, :CONCEALED
 
       # @param rights [Rights]
       # @param caller [Caller]
@@ -37,6 +37,12 @@ module Simpkv
         { 'time' => reading.time.iso8601, **value }
       end
 
+      # @param name [String] of a backend
+      # @return [Boolean] whether the caller may know of it
+      def backend?(name)
+        @rights.backend?(@caller, @request, name)
+      end
+
       private
 
       def failure(reading)
@@ -52,15 +58,15 @@ module Simpkv
       # The caller sees the keys whose names the API would show.
       def expiring_keys(found)
         allowed = found[:keys].select { |key| @rights.key?(@caller, key.name, key.environment, key.backend) }
-        errors = found[:errors].select { |name, _| @rights.backend?(@caller, @request, name) }
+        errors = found[:errors].select { |name, _| backend?(name) }
         errors = errors.transform_values { UNREADABLE } unless @details
         Status::ExpiringKeys.plain(found.merge(keys: allowed, errors: errors), NAMED, details: @details)
       end
 
       def servers(found)
-        servers = found['servers'].select { |server| @rights.backend?(@caller, @request, server['backend']) }
+        servers = found['servers'].select { |server| backend?(server['backend']) }
         servers = servers.map { |server| concealed(server) } unless @details
-        backends = found['without_write_uri'].select { |name| @rights.backend?(@caller, @request, name) }
+        backends = found['without_write_uri'].select { |name| backend?(name) }
         { 'servers' => servers, 'without_write_uri' => backends }
       end
 

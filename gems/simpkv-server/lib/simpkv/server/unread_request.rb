@@ -2,6 +2,7 @@
 
 require 'simpkv/server/connection'
 require 'simpkv/server/error_log'
+require 'simpkv/server/malformed_request'
 require 'simpkv/server/observation'
 require 'simpkv/server/problem'
 
@@ -18,7 +19,7 @@ module Simpkv
       PATH = /\A[^ ]+ +([^ ?\r\n]*)/n.freeze
       ACCEPT = /\AAccept:/in.freeze
       DETAILS = {
-        400 => 'malformed request', 408 => 'the request has not arrived in time', 413 => 'the request is too large',
+        408 => 'the request has not arrived in time', 413 => 'the request is too large',
         414 => 'the address is too long: its path may have 8 KiB, and its query 10 KiB. /pdb/query/v4 takes a long ' \
                'query as the body of a POST',
         431 => 'the headers of the request are too long',
@@ -28,9 +29,12 @@ module Simpkv
 
       # @param error [Exception]
       # @param status [Integer] that Puma would answer with
+      # @param head [Door::Head, nil] of the request
       # @return [Problem]
-      def self.problem(error, status)
+      def self.problem(error, status, head = nil)
         status = status_of(error) || status
+        status = 414 if status == 431 && head && cut?(first_line(head))
+        return Problem.new(400, MalformedRequest.detail(error)) if status == 400
         return Problem.new(status, DETAILS[status]) if DETAILS.key?(status)
 
         Problem.new(500, "internal error: #{error.class.name}")
@@ -45,13 +49,32 @@ module Simpkv
       def self.env(head, id)
         line, *headers = head.beginning.to_s.b.lines("\n").take_while { |text| !text.strip.empty? }
         { 'REQUEST_METHOD' => 'GET', 'SCRIPT_NAME' => '', 'QUERY_STRING' => '', Observation::ID => id,
-          'PATH_INFO' => line.to_s[PATH, 1].to_s, 'HTTP_ACCEPT' => headers.grep(ACCEPT).first }
+          'PATH_INFO' => line.to_s[PATH, 1].to_s, 'HTTP_ACCEPT' => accepted(line, headers) }
       end
+
+      # The address may be so long that no header came with its begin. A person may have sent it: a program reads the
+      # status.
+      def self.accepted(line, headers)
+        cut?(line) ? 'text/html' : headers.grep(ACCEPT).first
+      end
+      private_class_method :accepted
+
+      def self.first_line(head)
+        head.beginning.to_s.b.lines("\n").first
+      end
+      private_class_method :first_line
+
+      # @param line [String, nil]
+      # @return [Boolean] whether a line is longer than the first bytes of its request
+      def self.cut?(line)
+        !line.nil? && !line.end_with?("\n")
+      end
+      private_class_method :cut?
 
       # @return [Integer, nil] nil if Puma knows better
       def self.status_of(error)
         return 413 if error.is_a?(Connection::TooLarge)
-        return 400 if ErrorLog.malformed?(error)
+        return 400 if ErrorLog.malformed(error)
 
         part = error.message[TOO_LONG, 1] if error.is_a?(Puma::HttpParserError)
         (ADDRESS.include?(part) ? 414 : 431) if part

@@ -13,8 +13,8 @@ require 'yaml'
 # @api private
 Puppet::Functions.create_function(:'simpkv::support::site_file', Puppet::Functions::InternalFunction) do
   # @param options
-  #   The options, with their sections. An option that is undef is written without a value. Readers refuse it if it
-  #   protects something, such as encryption_keys; otherwise it counts as absent.
+  #   The options, with their sections. An undef option is written without a value. If the option protects
+  #   something, as encryption_keys does, readers refuse the file; otherwise it counts as absent.
   # @return [Sensitive[String]] YAML
   # @raise ArgumentError if a value is no plain data, or an option is invalid; the message does not show the value
   # @example The options of a backend
@@ -33,7 +33,7 @@ Puppet::Functions.create_function(:'simpkv::support::site_file', Puppet::Functio
     Puppet::Pops::Types::PSensitiveType::Sensitive.new(text)
   end
 
-  # What can be checked without the gem.
+  # Checks what needs no gem.
   def check_backends(backends)
     return if backends.is_a?(Hash) && backends.values.all? do |each|
       each.is_a?(Hash) && %w[type id].all? { |name| each[name].is_a?(String) && !each[name].empty? }
@@ -48,7 +48,7 @@ Puppet::Functions.create_function(:'simpkv::support::site_file', Puppet::Functio
     types = internal_call_function(scope, 'simpkv::support::load', []).backends
     Simpkv::SiteCheck.check(text, 'simpkv.yaml', types)
   rescue LoadError, Simpkv::Gems::MissingError => e
-    # The class may be about to install the gem that mends this.
+    # This run may be about to install the missing gem.
     Puppet.warning("simpkv.yaml: the options are not checked: #{e.message}")
   end
 

@@ -12,9 +12,10 @@ module Simpkv
           SUMMARY = 'store a certificate and its private key, such as those of a CA'
           ARGUMENTS = 'KEY'
           DESCRIPTION = <<~TEXT
-            Stores a private key and its certificate, both in PEM, as simpkv::secret reads them: a CA of the site, whose
-            key the option issuer then names. The certificates of the CAs above it may follow the certificate. Refuses
-            a key that exists, and a private key with a passphrase. Nothing renews such a certificate.
+            Stores a private key and its certificate, both in PEM, as simpkv::secret reads them, for instance
+            those of a CA of the site, which the option issuer then names by KEY. The certificates of the CAs above it
+            may follow the certificate. Refuses a key that exists, and a private key with a passphrase. Nothing renews
+            such a certificate.
           TEXT
           EXAMPLES = {
             'simpkv secret import ca/site --private ca.key --certificate ca.pem' => 'A CA that the site has'

@@ -33,7 +33,7 @@ module Simpkv
 
           def define(parser)
             parser.on('--serial NUMBER', /\A\h{1,40}\z/,
-                      'KEY is the CA: of the certificate, in hexadecimal digits') { |text| @serial = text }
+                      'of a certificate of the CA that KEY names, in hexadecimal') { |text| @serial = text }
           end
 
           def replace(key, serial)

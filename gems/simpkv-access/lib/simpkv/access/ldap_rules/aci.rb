@@ -21,9 +21,9 @@ module Simpkv
       # folder above it.
       HIDDEN = %w[aci userPassword].freeze
 
-      # The filter of what a value with an option (`objectClass;lang-en`) could mean to the server. `targattrfilters`
-      # looks at no such value. A filter of an entry also sees the values of a class of service, so this one names no
-      # attribute that a site is likely to give all entries; and it holds for deletions, so it does not name
+      # A filter of entries by values that could mean something to the server, because `targattrfilters` ignores values
+      # with an option (`objectClass;lang-en`). Such a filter also sees the values of a class of service, so it names no
+      # attribute that a site is likely to give all entries. It applies to deletions, too, so it does not name
       # ldapSubEntry, the class of the conflict entries that deletetree deletes.
       SPECIAL = [*%w[aci nsRoleDN seeAlso userPassword].map { |name| "(#{name}=*)" },
                  *%w[alias cosSuperDefinition cosTemplate extensibleObject nsRoleDefinition nsView passwordPolicy

@@ -8,8 +8,8 @@ module Simpkv
   module Access
     # The access rules of OpenLDAP: values of `olcAccess` of the database, which have an order. slapd stops at the first
     # rule that matches, and in it at the first `by` that matches. So the rules of a prefix come before those of the
-    # prefixes around it, and name the roles of those as well. A member of one of the roles has exactly their rights
-    # there. All others break to the rules of the site, which follow.
+    # prefixes around it, and also name the roles of those prefixes. There, a member of such a role has exactly the
+    # rights of its roles. For all other identities, slapd goes on to the rules of the site, which follow.
     class OlcAccess < LdapRules
       INDEX = /\A\{(\d+)\}/.freeze
       TARGET = /\Ato dn\.(?:base|exact|one|onelevel|sub|subtree|children)="(?<dn>(?:[^"\\]|\\.)*)"/.freeze
@@ -79,7 +79,7 @@ module Simpkv
         writers?(grants) ? { 'olcAddContentAcl' => 'TRUE' } : {}
       end
 
-      # Takes a rule of simpkv to which somebody has added identities for simpkv's as well.
+      # A rule of simpkv to which somebody has added identities still counts as simpkv's.
       #
       # @param value [String] with or without its number
       # @return [Boolean]
@@ -280,7 +280,7 @@ module Simpkv
         !next_one.nil? && next_one.levels == row.levels
       end
 
-      # No attribute list has a name of another one's.
+      # The attribute lists of two rows have no name in common.
       def overlap?(row, other)
         (other.kind.nil? || other.kind == row.kind) && other.attributes.nil?
       end
@@ -298,8 +298,8 @@ module Simpkv
          *(%(val.regex="#{row.pattern}") if row.pattern), *clauses(row.levels), 'by * break'].join(' ')
       end
 
-      # The first `by` that matches counts. So the groups come in the order of their levels; if none of two levels
-      # includes the other one, the levels of a member of both add up.
+      # The first `by` that matches counts. So the groups come in the order of their levels; if neither of two levels
+      # includes the other one, a member of both groups gets both.
       def clauses(levels)
         sorted = levels.sort_by { |group, level| [-LEVELS[level].length, group] }
         return sorted.map { |group, level| "#{by(group)} #{level}" } if chain?(sorted.map(&:last))

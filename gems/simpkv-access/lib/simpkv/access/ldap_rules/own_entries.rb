@@ -49,8 +49,9 @@ module Simpkv
         found.uniq(&:downcase).reject { |name| own.include?(name.downcase) }.sort_by(&:downcase)
       end
 
-      # Finds the attributes of users and of the site's own that simpkv's object classes do not permit. The attributes
-      # of slapd's configuration have no effect outside of it, and the supertypes of permitted ones stand for those.
+      # Finds the attributes of users and of the site's own that simpkv's object classes do not permit. Leaves out the
+      # attributes of slapd's configuration, which have no effect outside of it, and supertypes of permitted attributes,
+      # because slapd takes the name of a supertype for its subtypes, too.
       #
       # @param types [Array<String>] the definitions of attributes
       # @param classes [Array<String>] the definitions of object classes

@@ -1,8 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/access/site'
 require 'simpkv/counted'
-require 'simpkv/status/drift'
 require 'simpkv/status/part'
 
 module Simpkv
@@ -46,6 +44,7 @@ module Simpkv
         def read
           return { 'configured' => false } unless @site.options['access']
 
+          require 'simpkv/status/drift'
           access = Simpkv::Access::Site.new(@site.options, @site.vardirs, @site.warn)
           { 'configured' => true }.merge(Drift.of(access))
         end

@@ -4,32 +4,33 @@ require 'puppet/face'
 
 Puppet::Face.define(:node, '0.0.1') do
   action(:deactivate) do
-    summary 'Remove all that nodes left in the store of simpkv'
+    summary 'Remove the exported resources of nodes from the store of simpkv'
     arguments '<node> [<node> ...]'
     returns <<-TEXT
-      A line for each node. With `--render-as json`, by node, what was removed:
-      `exports` (the number of types), `facts`, `status`, `reports`, `catalogs`,
-      `node_cache`, `inspections`, `inventory`.
+      A line for each node. With `--render-as json`, by node: `deactivated`, the
+      time, and `exports`, the number of types that were removed.
     TEXT
     description <<-TEXT
-      Removes the exported resources, facts, status, reports, catalogs and
-      inspections of nodes from the store that simpkv.yaml in Puppet's confdir
-      names, or /etc/simpkv/simpkv.yaml. Other nodes no longer collect what these
-      nodes exported. The declared record of a node stays: `simpkv node
-      undeclare` removes it.
+      Removes the exported resources of nodes from the store that simpkv.yaml in
+      Puppet's confdir names, or /etc/simpkv/simpkv.yaml, and marks the nodes.
+      Other nodes no longer collect what these nodes exported, and searches leave
+      them out. Their facts, status, reports and catalogs stay for the time of
+      the option `node_purge_ttl`. The declared record of a node stays: `simpkv
+      node undeclare` removes it.
 
-      A node that runs again stores everything anew. Revoke its certificate
+      The next run of a node ends its deactivation. Revoke its certificate
       first: `puppetserver ca clean`, or `puppet node clean`, which knows
       nothing of this store.
     TEXT
     examples <<-TEXT
-      Remove what two nodes left:
+      Deactivate two nodes:
 
       $ puppet node deactivate web1.example.com web2.example.com
     TEXT
     notes <<-TEXT
-      `simpkv node deactivate` does the same without Puppet, and `simpkv node
-      expire` removes all nodes that have had no run for a long time.
+      `simpkv node deactivate` does the same without Puppet. With `--purge`, it
+      removes all that the nodes left at once. `simpkv node expire` does so for
+      all nodes that were deactivated, or have had no run, for a long time.
     TEXT
 
     when_invoked do |*arguments|

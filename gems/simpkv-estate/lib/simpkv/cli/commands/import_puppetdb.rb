@@ -7,15 +7,15 @@ require 'simpkv/cli/puppetdb/puppetdb_import'
 module Simpkv
   module Cli
     module Commands
-      # Stores the facts and exported resources of a PuppetDB.
+      # Stores the facts, exported resources and reports of a PuppetDB.
       class ImportPuppetdb < EstateCommand
         SECTION = :moving
-        SUMMARY = 'store the facts and exported resources of a PuppetDB'
+        SUMMARY = 'store the facts, exported resources and reports of a PuppetDB'
         ARGUMENTS = 'URL'
         DESCRIPTION = <<~TEXT
           Stores what a PuppetDB knows of its active nodes, so that the first run after the switch to the termini
-          simpkv collects what the last run before it did: facts, exported resources, and the time and the status of
-          the last run. Reads the query API of PuppetDB 4.0 or later, 50 nodes at a time, so that it needs little
+          simpkv collects what the last run before it did: facts, exported resources, the time and the status of the
+          last run, and as many reports as the option reports says, with their logs. Reads the query API of PuppetDB 4.0 or later, 50 nodes at a time, so that it needs little
           memory. Omits the facts of the option facts_blocklist. Leaves out nodes that have had a run with the termini
           simpkv since: run it before agents run with them.
 
@@ -82,6 +82,7 @@ module Simpkv
             (@dry ? 'to store' : 'stored') => counts[:changed], 'unchanged' => counts[:unchanged],
             'newer in the store' => counts[:newer], 'failed' => import.failures.length,
             'sets of facts' => counts[:factsets], 'exported resources' => counts[:resources],
+            'reports' => counts[:reports],
             (@dry ? 'documents to store' : 'documents stored') => counts[:documents] }
         end
       end

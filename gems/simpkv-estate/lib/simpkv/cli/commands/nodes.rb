@@ -17,7 +17,7 @@ module Simpkv
           option node_ttl is marked as expired. For programs (--output), each node also has noop, expired and the
           facts of the option indexed_facts, without secrets.
 
-          A filter is a name, an operator and a value. The name is one of a column, noop, expired, or an indexed fact.
+          A filter is a name, an operator and a value. The name is that of a column or an indexed fact, noop or expired.
           Operators are = and != for the whole text, ~ and !~ for a regular expression, and < and > for numbers and
           times. Each --filter must match. A value that a column never has, such as status=typo, is an error: the status
           is failed, changed or unchanged, or nothing without a report, and noop and expired are true or false. A filter

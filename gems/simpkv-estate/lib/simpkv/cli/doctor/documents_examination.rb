@@ -123,14 +123,16 @@ module Simpkv
         true
       end
 
-      # A save deletes the exports of the types that the inventory names; others would stay for ever.
+      # A save deletes the exports of the types that the inventory names; exports of other types would stay for ever.
       def look_at_orphans
         stored = below('exported').map { |path| path.split('/', 2) }.select { |pair| pair.length == 2 }
         orphans = stored.reject { |type, name| exports?(@records[name], type) }
         orphans = orphans.sort.reject { |type, name| exports?(record(name), type) }
         each_named(orphans, 'exports') do |type, name|
           fix = removal("#{Estate::FOLDER}/exported/#{type}/#{name}")
-          fix = "#{simpkv('node', 'deactivate', name)}, unless the node runs again" unless @records.key?(name)
+          unless @records.key?(name)
+            fix = "#{simpkv('node', 'deactivate', name, '--purge')}, unless the node runs again"
+          end
           findings.problem("exports of '#{Output.name(name)}'",
                            "the inventory does not name the type #{Output.name(type)}", fix)
         end

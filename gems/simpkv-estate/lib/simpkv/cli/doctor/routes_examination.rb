@@ -5,15 +5,15 @@ require 'simpkv/cli/doctor/puppet_settings'
 
 module Simpkv
   module Cli
-    # Finds routes of routes.yaml that keep from simpkv what the settings of puppet.conf send to it. A route overrides
-    # a setting.
+    # A route in routes.yaml overrides a setting of puppet.conf. This finds routes that divert what the settings send to
+    # simpkv.
     class RoutesExamination
       WHAT = 'routes.yaml'
       OURS = %w[simpkv store_configs].freeze
       # Termini of facts that send them to no other store.
       LOCAL = %w[facter json memory msgpack yaml].freeze
-      # By indirection: the members of a route of which one must name simpkv, or be absent; and what happens otherwise.
-      # Facts come to simpkv as their cache, unless it is their terminus.
+      # By indirection: the members of a route, one of which must name simpkv or be absent; and what happens otherwise.
+      # simpkv gets facts as their cache, unless it is their terminus.
       NEEDED = { 'facts' => [%w[terminus cache], 'facts are not kept in simpkv'],
                  'catalog' => [%w[cache], 'exported resources are not kept in simpkv'],
                  'resource' => [%w[terminus], 'collectors do not ask simpkv'],

@@ -17,10 +17,14 @@ module Simpkv
       def self.row(report)
         changes, *failures = (report['resources'] || {}).values_at('changed', 'failed', 'failed_to_restart').map(&:to_i)
         status = [report['status'], ('noop' if report['noop'])].compact.join(', ')
-        cells = [report['time'] || report['received'], status, changes, failures.sum, report['environment']]
-        cells.map { |cell| cell || '-' }
+        [time(report), status, changes, failures.sum, report['environment']].map { |cell| cell || '-' }
       end
-      private_class_method :row
+
+      # @return [String, nil] in whole seconds
+      def self.time(report)
+        (report['time'] || report['received'])&.sub(/\.\d+/, '')
+      end
+      private_class_method :row, :time
     end
   end
 end

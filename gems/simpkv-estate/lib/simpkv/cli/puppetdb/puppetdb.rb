@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-require 'simpkv/bounded_http'
 require 'simpkv/cli/data_file'
+require 'simpkv/estate/bounded_http'
 require 'uri'
 
 module Simpkv
@@ -67,6 +67,31 @@ module Simpkv
         rows(entity, ['and', ['in', 'certname', ['array', names]], *filter], what).group_by { |row| row['certname'] }
       end
 
+      # @param names [Array<String>] of nodes
+      # @param what [String] see {#of}
+      # @return [Hash{String => Array<Hash>}] the packages, by the name of the node; none if this PuppetDB does not know
+      #   the entity
+      # @raise [Failure]
+      def packages(names, what)
+        return {} if @no_packages
+
+        of('package-inventory', names, what)
+      rescue Failure => e
+        raise unless e.code == Failure::NO_INPUT
+
+        @no_packages = true
+        {}
+      end
+
+      # @param name [String] of a node
+      # @param limit [Integer]
+      # @return [Array<Hash>] its last reports, the newest first
+      # @raise [Failure]
+      def reports(name, limit)
+        rows('reports', ['=', 'certname', name], "the reports of '#{name}'",
+             limit: limit, order_by: [{ 'field' => 'producer_timestamp', 'order' => 'desc' }])
+      end
+
       # @return [void]
       def close
         @http.finish if @http.started?
@@ -130,9 +155,9 @@ module Simpkv
       end
 
       # @return [Array<Hash>]
-      def rows(entity, query, what)
+      def rows(entity, query, what, **paging)
         request = Net::HTTP::Post.new("#{@path}#{QUERY}/#{entity}", 'Content-Type' => 'application/json')
-        request.body = Native.generate('query' => query)
+        request.body = Native.generate({ 'query' => query }.merge(paging))
         rows = parsed(perform(request, what), what)
         return rows if rows.is_a?(Array) && rows.all? { |row| row.is_a?(Hash) && row['certname'].is_a?(String) }
 

@@ -8,9 +8,9 @@ require 'simpkv/cli/workers'
 
 module Simpkv
   module Cli
-    # Stores what a PuppetDB knows of its active nodes as Puppet's termini would: facts, exported resources, and the
-    # time of the last run. Reads the names of all nodes at first, and then the data of some nodes at a time, while
-    # threads store those that it has read.
+    # Stores what a PuppetDB knows of its active nodes as Puppet's termini would: facts, exported resources, reports,
+    # and the time of the last run. Reads the names of all nodes at first, and then the data of some nodes at a time,
+    # while threads store those that it has read.
     class PuppetDBImport
       # The number of nodes of each request.
       BATCH = 50
@@ -23,8 +23,8 @@ module Simpkv
       # @return [Hash{String => String}] by the name of a node, the reason why it was not stored
       attr_reader :failures
 
-      # @return [Hash{Symbol => Integer}] numbers: `changed`, `unchanged` and `newer` nodes, `factsets` and
-      #   `resources` read, `documents` stored
+      # @return [Hash{Symbol => Integer}] numbers: `changed`, `unchanged` and `newer` nodes, `factsets`,
+      #   `resources` and `reports` read, `documents` stored
       attr_reader :counts
 
       # @param puppetdb [PuppetDB]
@@ -32,6 +32,7 @@ module Simpkv
       def initialize(puppetdb, estates)
         @puppetdb = puppetdb
         @jobs = estates.length
+        @reports = estates.first.options['reports']
         @estates = estates.each_with_object(Queue.new) { |estate, queue| queue << estate }
         @failures = {}
         @counts = Hash.new(0)
@@ -65,7 +66,16 @@ module Simpkv
         rows = @puppetdb.of('nodes', batch, "the nodes #{span}")
         facts = @puppetdb.of('factsets', batch, "the facts #{span}")
         resources = @puppetdb.of('resources', batch, "the exported resources #{span}", ['=', 'exported', true])
-        rows.map { |name, (row, _)| PuppetDBNode.new(row, facts.fetch(name, []).first, resources.fetch(name, [])) }
+        packages = @puppetdb.packages(batch, "the packages #{span}")
+        rows.map do |name, (row, _)|
+          PuppetDBNode.new(row, facts.fetch(name, []).first, resources.fetch(name, []), reports(row),
+                           packages.fetch(name, []))
+        end
+      end
+
+      # Reads the reports of one node at a time: PuppetDB cannot limit their number for each of several.
+      def reports(row)
+        row['latest_report_hash'] && @reports.positive? ? @puppetdb.reports(row['certname'], @reports) : []
       end
 
       def import(node)
@@ -85,6 +95,7 @@ module Simpkv
         counts[:documents] += written
         counts[:factsets] += 1 if node.facts
         counts[:resources] += node.exports.sum { |_, list| list.length }
+        counts[:reports] += node.reports.length
       end
     end
   end

@@ -5,9 +5,9 @@ module Simpkv
     # Stores what a PuppetDB knows of a node, unless the node has had a run with Puppet's termini since: its data in the
     # store are newer then.
     #
-    # A run replaces the status of its node when its report arrives. Until then, its exports show it: the status that an
-    # import stores has the member `imported`, digests of the exports that imports have stored, or were about to store
-    # when they died.
+    # A run replaces the status of its node when its report arrives. Until then, its exports show a run: the status that
+    # an import stores has the member `imported`, digests of the exports that imports have stored, or were about to
+    # store when they died.
     class PuppetDBNodeImport
       # @param estate [Estate] whose store is a {PuppetDBWrites}
       # @param node [PuppetDBNode]
@@ -60,11 +60,17 @@ module Simpkv
       # even if this process dies.
       def save(stored, exports)
         marks = [exports && digest(exports), digest(new_exports)].compact.uniq
+        reports = @estate.reports.missing(name, @node.reports)
         save_facts
-        status = @estate.statuses.update(name, known: stored) { |value| status_after(value || {}, marks) }
+        status = @estate.statuses.update(name, known: stored) { |value| status_after(value || {}, marks, reports) }
         return :newer if newer?(status.value)
 
-        @estate.exports.save(name, @node.exports, @node.environment)
+        save_parts(reports, status.value['runs'])
+      end
+
+      def save_parts(reports, runs)
+        @estate.exports.save(name, @node.exports, @node.environment, time: @node.exports_timestamp)
+        @estate.reports.import(name, reports, runs)
         @estate.store.keys.empty? ? :unchanged : :changed
       end
 
@@ -76,15 +82,16 @@ module Simpkv
         facts = @node.facts
         return unless facts
 
-        @estate.facts.save(name, facts, trusted: @node.trusted, timestamp: @node.facts_timestamp)
+        @estate.facts.save(name, facts, trusted: @node.trusted, timestamp: @node.facts_timestamp,
+                                        produced: @node.facts_produced)
       end
 
       # A run that ends meanwhile is newer.
-      def status_after(status, marks)
+      def status_after(status, marks, reports)
         return if newer?(status)
 
         marks = status['imported'] if marks.one? && Array(status['imported']).include?(marks.first)
-        status.merge(@node.status, 'imported' => marks)
+        Estate::Reports.numbered(status, reports.length).merge(@node.status, 'imported' => marks)
       end
 
       def digest(value)

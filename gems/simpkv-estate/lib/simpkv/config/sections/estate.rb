@@ -33,6 +33,10 @@ module Simpkv
                  'the facts, by dotted names, that `simpkv::query_nodes` and `simpkv nodes` can search and show. ' \
                  'Values of more than about 2,000 bytes of JSON are left out'),
           option('inspection_rules', :hash, nil, 'how rules inspect nodes: see the next table', absent: 'its defaults'),
+          option('node_purge_ttl', :lifetime, nil,
+                 'how long the facts, the status, the reports and the catalog of a deactivated node are kept. After ' \
+                 'that, `simpkv node expire` removes them. What the node exported is removed at once',
+                 absent: '`14d`'),
           option('node_ttl', :lifetime, nil,
                  'how long after its last run the exports of a node are collected. `simpkv node expire` removes ' \
                  'nodes that have had no run for so long',
@@ -41,6 +45,17 @@ module Simpkv
                  'the address of the service, for `simpkv::query`, in the form of `bind` of `server`. For `ssl://`, ' \
                  'the function uses the certificate of the agent',
                  absent: '`unix:///run/simpkv/simpkv.sock` in puppetserver; elsewhere the function needs no service'),
+          option('report_bytes', 4096..8_000_000, 1_048_576,
+                 'the number of bytes that are kept of the events of a report, and the same number of its log and ' \
+                 'values before they are compressed. A line at the end of the log says how much was left out, also ' \
+                 'for the next two options'),
+          option('report_events', 0..10_000, 1000,
+                 'the number of events that are kept of a report: failures first, skipped resources last'),
+          option('report_log_lines', 0..10_000, 1000,
+                 'the number of lines that are kept of the log of a report: errors first, then warnings'),
+          option('report_logs', :boolean, true,
+                 'false: simpkv stores no log of a report, no values and containment paths of events, no skipped ' \
+                 'resources, and at most 100 events'),
           option('report_ttl', :lifetime, nil,
                  'how long reports are kept, within the number that `reports` allows: `reports: 336` and ' \
                  '`report_ttl: 7d` keep a week of runs that are 30 minutes apart. No command shows older reports, ' \
@@ -67,6 +82,17 @@ module Simpkv
                  'Collectors and other reads are complete, or the catalog fails; so does the discovery of a node. ' \
                  '`simpkv status` tells what was dropped, once the server is back',
                  errors: ['simpkv estate: ...']),
+          option('spool', :path, nil,
+                 'a folder of this machine, which the user of Puppet must be able to write to: what a run reports ' \
+                 '(facts, exported resources, catalog, status, report, outcome of an inspection) waits there while ' \
+                 'the server of writes is away, and the catalog is compiled. `soft_writes` has no effect then',
+                 absent: 'catalogs fail while the server of writes is away',
+                 errors: ["the spool '...' is full", "the spool '...' cannot be used"]),
+          option('spool_age', :lifetime, 604_800,
+                 'how long an entry may wait in the spool. After that, catalogs fail that would add to it. Entries ' \
+                 'that failed for a reason of their own do not count, nor do later entries of their nodes'),
+          option('spool_bytes', 1_048_576..1_099_511_627_776, 1_073_741_824,
+                 'the maximum size of the spool. A catalog fails that would exceed it'),
           option('unknown_nodes', %w[accept refuse discover], 'accept',
                  'with `node_terminus = simpkv`, what to do with a node that has no declared record: `accept` ' \
                  'compiles a catalog, `refuse` does not, `discover` applies the inspection rules to an empty record ' \

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'rbconfig'
 require 'simpkv/cli/command'
 
 module Simpkv
@@ -17,8 +18,9 @@ module Simpkv
 
           An address is unix:///PATH, tcp://127.0.0.1:PORT, tcp://[::1]:PORT, or ssl://HOST:PORT. On a Unix socket, the
           kernel tells who asks. On a loopback port, every local process may read, but no values of keys and no access
-          rights. With ssl, a client needs a certificate. The section server of the file with the options says who may
-          do what (docs/service.md).
+          rights. With ssl, a client needs a certificate; if the options allow it, a person may sign in instead, and a
+          program may send a token (simpkv token). The section server of the file with the options says who may do
+          what (docs/service.md).
         TEXT
         EXAMPLES = {
           'simpkv serve' => 'On the addresses of the configuration, or on /run/simpkv/simpkv.sock',
@@ -28,9 +30,11 @@ module Simpkv
 
         def run
           Gems.load_for('simpkv serve', 'simpkv-server') { require 'simpkv/server' }
+          Server::Arenas.limit
           signals = Server::Signals.new # One that arrives while the configuration is read must not be lost.
           Server::Service.new(configuration.site, binds: @binds, local_write: @local_write, vardir: @flags[:vardir],
-                                                  commands: { restart: command_line, doctor: doctor }) do
+                                                  commands: { restart: command_line, doctor: doctor },
+                                                  log: Server::Log.new($stderr, debug: @debug)) do
             read_again
           end.run(signals)
           nil
@@ -53,13 +57,14 @@ module Simpkv
         end
 
         def define(parser)
-          @local_write = false
+          @local_write = @debug = false
           parser.on('--bind URL', 'an address to listen on; may be given several times') do |url|
             (@binds ||= []) << url
           end
           parser.on('--local-write', 'every local process may do everything over a loopback port') do
             @local_write = true
           end
+          parser.on('--debug', 'log what clients of PuppetDB do otherwise than documented, too') { @debug = true }
         end
 
         def common(parser)

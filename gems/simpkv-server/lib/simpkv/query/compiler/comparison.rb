@@ -68,9 +68,18 @@ module Simpkv
           return Fragment.of('? = NULL', operand.sql) if value.nil?
           return tag(operand, 'REGEXP', Pattern.check(value)) if operand.type == :tags
 
-          Fragment.of('coalesce(? REGEXP ?, 0)', operand.sql, Pattern.check(value))
+          regexp = Fragment.of('coalesce(? REGEXP ?, 0)', operand.sql, Pattern.check(value))
+          literal = Pattern.literal(value)
+          literal ? literal(operand.sql, literal, regexp) : regexp
         end
         private_class_method :match
+
+        # SQLite finds a text in many much faster than Ruby does. It knows upper and lower case of ASCII only.
+        def self.literal(sql, text, regexp)
+          Fragment.of("(coalesce(? LIKE ? ESCAPE '\\', 0) OR (length(?) <> length(CAST(? AS BLOB)) AND ?))",
+                      sql, "%#{text.gsub(/[%_\\]/) { |character| "\\#{character}" }}%", sql, sql, regexp)
+        end
+        private_class_method :literal
 
         def self.ordered(operator, operand, value)
           unless %i[integer timestamp].include?(operand.type)

@@ -11,7 +11,7 @@ module Simpkv
       class Filter
         BINARY = ['=', '~', '~>', *Comparison::ORDER].freeze
 
-        STATES = { 'active' => '(n.deactivated IS NULL AND n.expired IS NULL)',
+        STATES = { 'active' => Select::ACTIVE,
                    'inactive' => '(n.deactivated IS NOT NULL OR n.expired IS NOT NULL)', 'any' => '1' }.freeze
 
         # Compiles a condition inside a subquery.

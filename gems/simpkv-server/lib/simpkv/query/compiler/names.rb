@@ -8,6 +8,12 @@ module Simpkv
     class Compiler
       # Finds what a client names in an entity.
       class Names
+        # The types of fields that sort no rows.
+        UNSORTED = %i[expanded facts detailed detail].freeze
+        # The types of fields that the index does not have.
+        ABSENT = %i[detailed detail].freeze
+        private_constant :UNSORTED, :ABSENT
+
         # @param entity [Entity]
         def initialize(entity)
           @entity = entity
@@ -34,15 +40,18 @@ module Simpkv
                               "#{list(missing)}. Acceptable fields are #{list(acceptable)}"
         end
 
-        # @return [Operand] for a function
+        # @return [Operand] for a function, a group, or a subquery
         def column(name)
-          answer(name) || raise(InvalidError, unknown(name))
+          operand = answer(name) || raise(InvalidError, unknown(name))
+          return operand unless ABSENT.include?(operand.type)
+
+          raise InvalidError, "#{quote(name)} can be extracted only: the index does not have it"
         end
 
         # @return [Operand] for an order
         def sorted(name)
           field = field_of(name, :answer)
-          return Operand.of(field) if field && field.type != :expanded && field.type != :facts
+          return Operand.of(field) if field && !UNSORTED.include?(field.type)
 
           names = @entity.answered.map { |each| quote(each.name) }.join(', ')
           raise InvalidError,

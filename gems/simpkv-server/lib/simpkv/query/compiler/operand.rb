@@ -75,7 +75,7 @@ module Simpkv
 
           case type
           when :boolean then Fragment.of(BOOLEAN, @sql)
-          when :tags, :path, :leaf then Fragment.of('json(?)', @sql)
+          when :tags, :path, :leaf, :detail then Fragment.of('json(?)', @sql)
           else @sql
           end
         end

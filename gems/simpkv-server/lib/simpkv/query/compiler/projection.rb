@@ -44,6 +44,8 @@ module Simpkv
 
         def sole
           operand = Operand.of(@entity[@entity.sole])
+          return operand.json if operand.type == :detail
+
           operand.place ? Fragment.of('json(?)', operand.json) : Fragment.of('json_quote(?)', operand.json)
         end
 
@@ -72,8 +74,13 @@ module Simpkv
 
         def grouped(group)
           group.flat_map do |column|
-            Functions.call?(column) ? [grouped_call(column)] : @names.answered([column]).first.group
+            Functions.call?(column) ? [grouped_call(column)] : grouped_field(column)
           end
+        end
+
+        def grouped_field(name)
+          @names.answered([name])
+          @names.column(name).group
         end
 
         def grouped_call(call)

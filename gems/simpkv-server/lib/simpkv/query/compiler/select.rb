@@ -10,6 +10,14 @@ module Simpkv
         # PostgreSQL's place of nulls.
         ORDERS = { 'asc' => 'ASC NULLS LAST', 'desc' => 'DESC NULLS FIRST' }.freeze
 
+        # The node of each row, at the end of a source; and what names it.
+        JOIN = / JOIN nodes n ON n\.id = [a-z.]+\z/.freeze
+        NODE = /\bn\./.freeze
+        # Conditions for rows of active nodes: where a row has its node, and where it has only the node's id.
+        ACTIVE = '(n.deactivated IS NULL AND n.expired IS NULL)'
+        OTHERS = 'SELECT id FROM nodes WHERE deactivated IS NOT NULL OR expired IS NOT NULL'
+        private_constant :JOIN, :NODE, :OTHERS
+
         # @param paging [Paging]
         # @return [Fragment, nil]
         def self.limit(paging)
@@ -24,14 +32,16 @@ module Simpkv
         # @param condition [Fragment, nil]
         # @param group [Array<Fragment>]
         # @param paging [Paging]
-        # @param calls [Hash{String => Fragment}] what rows can be sorted by beside fields: see {Projection#calls}
-        def initialize(entity, columns, condition = nil, group: [], paging: Paging.none, calls: {})
+        # @param more [Hash{Symbol => Object}] `calls`: what rows can be sorted by beside fields, see
+        #   {Projection#calls}; `active`: whether to leave out rows of nodes that are not active
+        def initialize(entity, columns, condition = nil, group: [], paging: Paging.none, **more)
           @entity = entity
           @columns = columns
           @condition = condition
           @group = group
           @paging = paging
-          @calls = calls
+          @calls = more.fetch(:calls, {})
+          @active = more.fetch(:active, false)
         end
 
         # @return [Fragment]
@@ -48,11 +58,28 @@ module Simpkv
 
         def body
           columns = Fragment.join(@columns, ', ')
-          conditions = [@entity.where && Fragment.new(@entity.where), @condition].compact
-          clauses = [Fragment.of("SELECT ? FROM #{@entity.source}", columns)]
+          source, active = place
+          conditions = [@entity.where, (active if @active)].compact.map { |sql| Fragment.new(sql) }
+          conditions.push(*@condition)
+          clauses = [Fragment.of("SELECT ? FROM #{source}", columns)]
           clauses << Fragment.of('WHERE ?', Fragment.join(conditions, ' AND ')) unless conditions.empty?
           clauses << Fragment.of('GROUP BY ?', Fragment.join(@group, ', ')) unless @group.empty?
           Fragment.join(clauses, ' ')
+        end
+
+        # @return [Array(String, String)] what stands after FROM, and the condition for rows of active nodes
+        def place
+          source = @entity.source
+          alone?(source) ? [source.sub(JOIN, ''), "#{@entity.node} NOT IN (#{OTHERS})"] : [source, ACTIVE]
+        end
+
+        # SQLite looks for the node of each row, also where nothing is asked about nodes: with half a million resources,
+        # that is half of the time.
+        #
+        # @return [Boolean] whether rows do without their nodes
+        def alone?(source)
+          source.match?(JOIN) &&
+            [*@columns, *@condition, *@group, *order].none? { |fragment| fragment.sql.match?(NODE) }
         end
 
         def order

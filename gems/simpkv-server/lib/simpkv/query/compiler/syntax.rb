@@ -11,6 +11,7 @@ module Simpkv
         # Lists of a query may be nested so deep: a subquery takes five levels. SQLite's parser has a stack of 100
         # items, of which a subquery takes up to 14; what is too much for it is refused as well.
         DEPTH = 64
+        TOO_DEEP = "A query may be nested at most #{DEPTH} deep"
 
         # A query may have so many operators, names and values.
         TERMS = 20_000
@@ -53,16 +54,14 @@ module Simpkv
         end
 
         def self.nested(items, depth, count)
-          raise InvalidError, "A query may be nested at most #{DEPTH} deep" if depth > DEPTH
+          raise InvalidError, TOO_DEEP if depth > DEPTH
 
           items.each { |item| check(item, depth + 1, count) }
         end
         private_class_method :nested
 
-        # SQLite's integers have 64 bits.
         def self.number(number)
-          finite = number.is_a?(Integer) ? number.bit_length < 64 : number.finite?
-          raise InvalidError, "#{number} is out of range" unless finite
+          raise InvalidError, "#{number} is out of range" unless number.finite?
         end
         private_class_method :number
 

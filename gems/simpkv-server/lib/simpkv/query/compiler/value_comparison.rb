@@ -42,11 +42,11 @@ module Simpkv
         def self.among(operand, values)
           place = operand.place
           texts, others = values.partition { |value| value.is_a?(String) }
-          numbers, others = others.partition { |value| value.is_a?(Numeric) }
+          numbers, others = others.partition { |value| value.is_a?(Numeric) && !Fragment.large?(value) }
           conditions = others.uniq.map { |value| equal(place, value) }
           conditions << one_of(place, "? IS 'text'", texts) unless texts.empty?
           conditions << one_of(place, NUMBER, numbers) unless numbers.empty?
-          known(place.holds(any(conditions)))
+          place.surely_holds(any(conditions))
         end
 
         # @return [Fragment] whether one of the conditions is true
@@ -57,7 +57,7 @@ module Simpkv
         # Whether an equality holds. A missing value equals none, but at a path with an index it is unknown.
         def self.equality(operand, condition)
           place = operand.place
-          return known(place.holds(condition)) unless operand.type == :indexed
+          return place.surely_holds(condition) unless operand.type == :indexed
 
           place.holds(Fragment.of('CASE WHEN ? IS NOT NULL THEN ? END', place.type, condition))
         end
@@ -68,15 +68,9 @@ module Simpkv
         end
         private_class_method :one_of
 
-        def self.known(condition)
-          Fragment.of('coalesce(?, 0)', condition)
-        end
-        private_class_method :known
-
         # A condition on a fact or parameter that is missing is false; on a path that is missing it is unknown.
         def self.verdict(operand, condition)
-          held = operand.place.holds(condition)
-          operand.type == :optional ? known(held) : held
+          operand.type == :optional ? operand.place.surely_holds(condition) : operand.place.holds(condition)
         end
         private_class_method :verdict
 
@@ -84,7 +78,7 @@ module Simpkv
         def self.equal(place, value, type = :value)
           case value
           when String then text(place, value)
-          when Numeric then Fragment.of("(#{NUMBER} AND ? = ?)", place.type, place.value, value)
+          when Numeric then number('=', place, value)
           when Array then same(place, 'array', value, type)
           when Hash then same(place, 'object', value, type)
           else Fragment.of('(? IS ?)', place.type, value.nil? ? 'null' : value.to_s)
@@ -127,9 +121,18 @@ module Simpkv
             raise InvalidError, "Argument #{JSON.generate(text)} and operator \"#{operator}\" have incompatible types."
           end
 
-          Fragment.of("(#{NUMBER} AND ? #{operator} ?)", place.type, place.value, value)
+          number(operator, place, value)
         end
         private_class_method :ordered
+
+        # SQLite compares integers of more than 64 bits as floats, so that many of them would be the same.
+        def self.number(operator, place, value)
+          return Fragment.of("(#{NUMBER} AND ? #{operator} ?)", place.type, place.value, value) unless
+            Fragment.large?(value)
+
+          Fragment.of("(#{NUMBER} AND number_order(?, ?) #{operator} 0)", place.type, place.text, value.to_s)
+        end
+        private_class_method :number
       end
     end
   end

@@ -26,24 +26,35 @@ module Simpkv
           end.join(' UNION ')})"
         end
 
-        PACKAGE = %w[package_name provider version].freeze
+        # The console's last time of a node, which PuppetDB lacks.
+        SEEN = { 'last_seen' => 'n.seen' }.freeze
 
-        # @return [Hash{String => String}] the SQL of columns without a value
-        def self.none(names)
-          names.to_h { |name| [name, 'v.value'] }
+        PACKAGE = %w[package_name version provider].freeze
+
+        # An entity of documents that the estate does not have.
+        def self.none(name, types)
+          nulls = types.values.flatten.map { |column| "NULL AS #{column}" }.join(', ')
+          Entity.new(name, "(SELECT #{nulls} WHERE 0) v", types.transform_values { |names| columns('v', names) })
         end
         private_class_method :none
 
         ALL = [
-          Entity.new('nodes', 'nodes n', { string: columns('n', TEXTS), timestamp: columns('n', TIMES),
-                                           boolean: columns('n', BOOLEANS) }, node: 'n.id', active: true),
+          Entity.new('nodes', 'nodes n', { string: columns('n', TEXTS), timestamp: columns('n', TIMES).merge(SEEN),
+                                           boolean: columns('n', BOOLEANS) },
+                     node: 'n.id', active: true, extra: SEEN.keys),
           Entity.new('environments', "#{names('environment', %w[factsets catalogs reports])} v",
                      { string: { 'name' => 'v.name' } }),
           Entity.new('producers', "#{names('producer', %w[factsets catalogs reports])} v",
                      { string: { 'name' => 'v.name' } }),
-          # The estate has no packages.
-          Entity.new('packages', '(SELECT NULL AS value WHERE 0) v', { string: none(PACKAGE) }),
-          Entity.new('package_inventory', '(SELECT NULL AS value WHERE 0) v', { string: none(['certname', *PACKAGE]) })
+          Entity.new('packages', 'packages p', { string: columns('p', PACKAGE) },
+                     where: 'EXISTS (SELECT 1 FROM node_packages WHERE package = p.id)'),
+          Entity.new('package_inventory',
+                     'node_packages i JOIN packages p ON p.id = i.package JOIN nodes n ON n.id = i.node',
+                     { string: { 'certname' => 'n.certname', **columns('p', PACKAGE) } }, node: 'i.node', active: true),
+          none('catalog_inputs', { string: %w[certname catalog_uuid], timestamp: %w[producer_timestamp],
+                                   value: %w[inputs] }),
+          none('catalog_input_contents', { string: %w[certname catalog_uuid name type],
+                                           timestamp: %w[producer_timestamp] })
         ].freeze
       end
     end

@@ -10,11 +10,21 @@ module Simpkv
         # A time as PostgreSQL writes it in JSON: with an offset, and without zeros at the end of the fraction.
         TIME = "rtrim(rtrim(substr(e.timestamp, 1, 23), '0'), '.') || '+00:00'"
 
+        # What an answer has of the details of a report, which the index does not have: see {ReportDetails}.
+        #
+        # @param kind [String] see {ReportDetails::KINDS}
+        # @param number [String] SQL of the number of an event
+        # @return [String] SQL
+        def self.detail(kind, number = 'NULL')
+          "report_detail('#{kind}', n.certname, r.run, r.details, #{number})"
+        end
+
         EVENTS = "(SELECT CASE WHEN count(*) THEN json_group_array(json_object('status', e.status, " \
                  "'timestamp', #{TIME}, 'resource_type', e.resource_type, 'resource_title', e.resource_title, " \
                  "'property', e.property, 'name', e.name, 'corrective_change', " \
                  "json(CASE e.corrective_change WHEN 0 THEN 'false' WHEN 1 THEN 'true' END), " \
-                 "'new_value', json(e.new_value), 'old_value', json(e.old_value), 'message', e.message, " \
+                 "'new_value', json(#{detail('new', 'e.number')}), 'old_value', json(#{detail('old', 'e.number')}), " \
+                 "'message', e.message, " \
                  "'file', e.file, 'line', e.line, 'containing_class', e.containing_class, " \
                  "'containment_path', json(e.containment_path))) END FROM events e WHERE e.report = r.id)"
 
@@ -33,16 +43,17 @@ module Simpkv
         end
         private_class_method :expanded
 
-        # The items of a list of a report, below its path.
-        def self.items(name)
-          Entity.new(name, "reports r JOIN nodes n ON n.id = r.node JOIN json_each(r.#{name}) j",
-                     { string: { 'report' => 'r.hash' }, element: { 'item' => 'j' } },
+        # The items of a list of a report, below its path, or the whole list.
+        def self.items(name, source, types)
+          Entity.new(name, "reports r JOIN nodes n ON n.id = r.node #{source}",
+                     { string: { 'report' => 'r.hash' }, **types },
                      node: 'r.node', sole: 'item', hidden: ['report'])
         end
         private_class_method :items
 
         # They have paths, but no name in queries.
-        NAMELESS = [items('metrics'), items('logs')].freeze
+        NAMELESS = [items('metrics', 'JOIN json_each(r.metrics) j', { element: { 'item' => 'j' } }),
+                    items('logs', '', { detail: { 'item' => "coalesce(#{detail('logs')}, 'null')" } })].freeze
 
         ALL = [
           Entity.new('reports', 'reports r JOIN nodes n ON n.id = r.node',
@@ -50,8 +61,8 @@ module Simpkv
                        timestamp: Nodes.columns('r', %w[receive_time start_time end_time producer_timestamp]),
                        integer: { 'report_format' => 'r.report_format' },
                        boolean: Nodes.columns('r', %w[noop noop_pending corrective_change]).merge(LATEST),
-                       expanded: expanded('resource_events', EVENTS, 'events')
-                                 .merge(expanded('metrics', 'r.metrics'), expanded('logs', 'r.logs')) },
+                       detailed: expanded('resource_events', EVENTS, 'events').merge(expanded('logs', detail('logs'))),
+                       expanded: expanded('metrics', 'r.metrics') },
                      node: 'r.node', hidden: LATEST.keys),
           Entity.new('events', 'events e JOIN reports r ON r.id = e.report JOIN nodes n ON n.id = r.node',
                      { string: { 'certname' => 'n.certname', 'report' => 'r.hash', 'environment' => 'r.environment',
@@ -59,7 +70,8 @@ module Simpkv
                        .merge(Nodes.columns('e', EVENT_TEXTS)),
                        timestamp: EVENT_TIMES, integer: { 'line' => 'e.line' },
                        boolean: { 'corrective_change' => 'e.corrective_change' }.merge(LATEST),
-                       value: Nodes.columns('e', %w[new_value old_value]),
+                       detail: { 'new_value' => detail('new', 'e.number'),
+                                 'old_value' => detail('old', 'e.number') },
                        tags: { 'containment_path' => 'e.containment_path' } },
                      node: 'r.node', hidden: LATEST.keys)
         ].freeze

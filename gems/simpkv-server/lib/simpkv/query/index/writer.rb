@@ -6,14 +6,20 @@ module Simpkv
   module Query
     class Index
       # The reports of a node that are kept: the numbers of the first and of the last run, and the time since which they
-      # were received.
+      # were sent.
       Kept = Struct.new(:from, :upto, :since)
 
       # Writes rows of nodes, with one connection. The caller has begun a transaction.
       class Writer
         # The tables whose rows have the number of a node in the column `node`.
-        OF_NODE = %w[factsets facts catalogs resources edges].freeze
-        private_constant :OF_NODE
+        OF_NODE = %w[factsets facts package_inventory catalogs resources edges].freeze
+        # The one that may have a row twice.
+        REPEATED = 'edges'
+        FACTS = 'facts'
+        HASH_OF_FACTS = Rows::COLUMNS['factsets'].index('hash')
+        PATHS = Rows::COLUMNS['fact_paths']
+        NAME_OF_FACT, NAME_OF_PATH = [Rows::COLUMNS[FACTS], PATHS].map { |columns| columns.index('name') }
+        private_constant :OF_NODE, :REPEATED, :FACTS, :HASH_OF_FACTS, :PATHS, :NAME_OF_FACT, :NAME_OF_PATH
 
         # @param database [SQLite3::Database]
         def initialize(database)
@@ -31,8 +37,9 @@ module Simpkv
           node = number(certname)
           clear_reports(node, kept) if node
           node = insert_node(node, rows['nodes'].first)
-          OF_NODE.each { |table| exchange(table, node, rows[table]) }
-          rows['fact_paths'].each { |row| run(insertion('fact_paths', Rows::COLUMNS['fact_paths'], ignore: true), row) }
+          tables = same_facts?(node, rows['factsets'].first) ? OF_NODE - [FACTS] : OF_NODE
+          fresh = tables.to_h { |table| [table, exchange(table, node, rows[table])] }
+          insert_paths(rows['fact_paths'], fresh.fetch(FACTS, []))
           insert_reports(node, rows['reports'], rows['events'])
         end
 
@@ -106,7 +113,7 @@ module Simpkv
         end
 
         def clear_reports(node, kept = nil)
-          replaced = "node = ?#{' AND NOT (run BETWEEN ? AND ? AND receive_time >= ?)' if kept}"
+          replaced = "node = ?#{' AND NOT (run BETWEEN ? AND ? AND producer_timestamp >= ?)' if kept}"
           run("DELETE FROM events WHERE report IN (SELECT id FROM reports WHERE #{replaced})", [node, *kept])
           run("DELETE FROM reports WHERE #{replaced}", [node, *kept])
           run('UPDATE reports SET latest = 0 WHERE node = ? AND latest = 1', [node]) if kept
@@ -122,13 +129,35 @@ module Simpkv
           @assignments ||= Rows::COLUMNS['nodes'].map { |name| "#{name} = excluded.#{name}" }.join(', ')
         end
 
+        # @param factset [Array, nil] the row
+        # @return [Boolean] whether the facts of the node are those of before
+        def same_facts?(node, factset)
+          hash = factset && factset[HASH_OF_FACTS]
+          !hash.nil? && select('SELECT hash FROM factsets WHERE node = ?', node) == [[hash]]
+        end
+
+        # Those of facts that stay the same are there: paths are never deleted.
+        #
+        # @param facts [Array<Array>] the rows that were inserted
+        def insert_paths(rows, facts)
+          names = facts.to_h { |row| [row[NAME_OF_FACT], true] }
+          rows.each do |row|
+            run(insertion('fact_paths', PATHS, ignore: true), row) if names.key?(row[NAME_OF_PATH])
+          end
+        end
+
         # Deletes the rows of a node that it has no more, and inserts those that are new.
+        #
+        # @return [Array<Array>] those that were new
         def exchange(table, node, rows)
           columns = Rows::COLUMNS[table]
           stored = select("SELECT #{columns.join(', ')} FROM #{table} WHERE node = ?", node)
           deletion = "DELETE FROM #{table} WHERE node = ? AND #{columns.map { |name| "#{name} IS ?" }.join(' AND ')}"
-          (stored - rows).each { |row| run(deletion, [node, *row]) }
-          (rows - stored).each { |row| run(insertion(table, ['node', *columns]), [node, *row]) }
+          gone = stored.to_h { |row| [row, true] }
+          fresh = rows.reject { |row| gone.delete(row) }
+          fresh -= stored if table == REPEATED
+          gone.each_key { |row| run(deletion, [node, *row]) }
+          fresh.each { |row| run(insertion(table, ['node', *columns]), [node, *row]) }
         end
 
         def insert_reports(node, reports, events)

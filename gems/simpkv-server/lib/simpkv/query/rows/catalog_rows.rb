@@ -14,7 +14,9 @@ module Simpkv
         # The edges of a resource's parameters: the relationship, and whether it begins at the resource.
         RELATIONSHIPS = { 'before' => ['before', true], 'notify' => ['notifies', true],
                           'require' => ['required-by', false], 'subscribe' => ['subscription-of', false] }.freeze
-        private_constant :RELATIONSHIPS
+        # The members of a catalog that tell its run, and its code.
+        IDS = %w[transaction_uuid catalog_uuid code_id job_id].freeze
+        private_constant :RELATIONSHIPS, :IDS
 
         # @param name [String] of a type, such as nginx::vhost
         # @return [String] as Puppet writes it: Nginx::Vhost
@@ -50,9 +52,11 @@ module Simpkv
 
         def catalog(resources, edges)
           environment = @catalog['environment'] || @run.environment
-          version, uuid, code = @catalog.values_at('version', 'catalog_uuid', 'code_id')
+          version, transaction, uuid, code, job = @catalog.values_at('version', *IDS).map { |value| value&.to_s }
+          producer, time = @catalog.values_at(*Estate::Produced::MEMBERS)
           content = [@documents.certname, environment, version, uuid, code, resources.map { |row| row[2, 2] }, edges]
-          [environment, @run.time, nil, Rows.hash_of(content), version&.to_s, nil, uuid, code, nil]
+          [environment, Times.text(time) || @run.time, producer, Rows.hash_of(content), version, transaction, uuid,
+           code, job]
         end
 
         def enter_catalog(resources, edges)
@@ -63,9 +67,14 @@ module Simpkv
             resources[[type, title]] = row
             enter_relationships(type, title, parameters, edges)
           end
-          Form.hashes(@catalog['edges'], @what).each do |edge|
+          containments.each do |edge|
             enter_edge('contains', *%w[source target].map { |name| reference(edge[name]) }, edges)
           end
+        end
+
+        # @return [Array<Hash>]
+        def containments
+          ['edges', Estate::Catalogs::EXPORTED_EDGES].flat_map { |member| Form.hashes(@catalog[member], @what) }
         end
 
         # A node that collects what it exports has the resource in its catalog.

@@ -1,13 +1,16 @@
 # frozen_string_literal: true
 
+require 'simpkv/estate/puppetdb_data'
+
 module Simpkv
   module Query
     class Rows
-      # The rows of a node's facts, and of paths that no earlier node has had. The trusted facts are the fact `trusted`
-      # as well, as in PuppetDB.
+      # The rows of a node's facts and packages, and of paths that no earlier node has had. The trusted facts are the
+      # fact `trusted` as well, as in PuppetDB.
       class FactRows
         COLUMNS = { 'factsets' => %w[environment timestamp producer_timestamp producer hash trusted].freeze,
                     'facts' => %w[name value].freeze,
+                    'package_inventory' => %w[package_name version provider].freeze,
                     'fact_paths' => %w[path type name].freeze }.freeze
 
         # A path that is known: the types of its values, and the paths below it by the next name.
@@ -27,9 +30,10 @@ module Simpkv
         def of(documents, run)
           return COLUMNS.transform_values { [] } unless documents.facts
 
-          facts = public_facts(documents)
+          facts, packages = Estate::PuppetDBData.without_packages(public_facts(documents))
           { 'factsets' => [factset(documents, run, facts)],
             'facts' => facts.map { |name, value| [name, Native.generate(value)] },
+            'package_inventory' => packages.uniq,
             'fact_paths' => [].tap { |rows| enter(facts, @known, [], rows) } }
         end
 
@@ -45,8 +49,10 @@ module Simpkv
 
         def factset(documents, run, facts)
           time = run.facts_time(documents.facts)
+          producer = documents.facts[Estate::Produced::PRODUCER]
           trusted = facts['trusted']
-          [run.environment, time, time, nil, Rows.hash_of(facts.sort_by(&:first)), trusted && Native.generate(trusted)]
+          [run.environment, time, time, producer, Rows.hash_of(facts.sort_by(&:first)),
+           trusted && Native.generate(trusted)]
         end
 
         # Enters the paths below a value.

@@ -5,10 +5,10 @@ module Simpkv
     class Rows
       # The row of a node in the table `nodes`.
       class NodeRow
-        COLUMNS = %w[certname digest deactivated expired expires facts_environment facts_timestamp catalog_environment
-                     catalog_timestamp report_environment report_timestamp latest_report_hash latest_report_status
-                     latest_report_noop latest_report_noop_pending latest_report_corrective_change
-                     latest_report_job_id cached_catalog_status].freeze
+        COLUMNS = %w[certname digest deactivated expired expires seen facts_environment facts_timestamp
+                     catalog_environment catalog_timestamp report_environment report_timestamp
+                     latest_report_hash latest_report_status latest_report_noop latest_report_noop_pending
+                     latest_report_corrective_change latest_report_job_id cached_catalog_status].freeze
 
         # @param documents [Documents]
         # @param run [LastRun]
@@ -25,10 +25,14 @@ module Simpkv
         def values(lifetime, now)
           expires = (Times.later(@run.time, lifetime) if lifetime)
           expired = (expires if expires && expires <= Times.of(now))
-          [@documents.certname, @documents.digest, nil, expired, expires, *facts, *catalog, *report]
+          [@documents.certname, @documents.digest, deactivated, expired, expires, @run.time, *facts, *catalog, *report]
         end
 
         private
+
+        def deactivated
+          Times.text(@run.inventory[Estate::Deactivation::MEMBER])
+        end
 
         def facts
           @documents.facts ? [@run.environment, @run.facts_time(@documents.facts)] : [nil, nil]

@@ -6,24 +6,28 @@ module Simpkv
   module Query
     class Rows
       # The rows of a node's reports, which are summaries (Estate::ReportSummary). They have no logs, and no values of
-      # events.
+      # events: these are read from the store when an answer has them (Query::ReportDetails).
       class ReportRows
         COLUMNS = { 'reports' => %w[hash latest run receive_time start_time end_time producer_timestamp producer
                                     environment status noop noop_pending corrective_change type puppet_version
                                     report_format configuration_version transaction_uuid catalog_uuid code_id job_id
-                                    cached_catalog_status metrics logs].freeze,
-                    'events' => %w[report status timestamp resource_type resource_title property name corrective_change
-                                   new_value old_value message file line containing_class containment_path].freeze }
+                                    cached_catalog_status metrics details].freeze,
+                    'events' => %w[report number status timestamp resource_type resource_title property name
+                                   corrective_change message file line containing_class containment_path].freeze }
                   .freeze
+
+        # What a class is called in a path: the other elements are a stage and resources.
+        CLASS = /[^\]]\z/.freeze
 
         # The members of a summary that are metrics, and PuppetDB's names of these.
         METRICS = { 'resources' => 'resources', 'times' => 'time', 'event_counts' => 'events' }.freeze
-        private_constant :METRICS
+        private_constant :METRICS, :CLASS
 
         # @param documents [Documents]
         # @param secret_names [Estate::SecretNames]
         def initialize(documents, secret_names)
           @secret_names = secret_names
+          @secrets = Estate::ReportSecrets.new(secret_names)
           @certname = documents.certname
           @what = "the reports of '#{documents.certname}'"
           @reports = documents.reports
@@ -42,13 +46,18 @@ module Simpkv
         private
 
         def row(hash, report, latest)
-          times = Form.hash(report['times'], @what)
           received = Times.text(report['received'])
-          [hash, Form.flag(latest), Form.integer(report['run']), received, Times.text(report['time']),
-           Times.later(report['time'], times['total']), received, nil, *texts(report, 'environment', 'status'),
-           *flags(report), 'agent', *texts(report, 'puppet_version'), Form.integer(report['report_format']),
-           *texts(report, 'configuration_version', 'transaction_uuid'), nil, nil, nil,
-           *texts(report, 'cached_catalog_status'), Native.generate(metrics(report)), '[]']
+          [hash, Form.flag(latest), Form.integer(report['run']), received, Times.text(report['time']), ended(report),
+           Times.text(report['producer_timestamp']) || received, *texts(report, 'producer', 'environment', 'status'),
+           *flags(report), (report['type'] || 'agent').to_s,
+           *texts(report, 'puppet_version'), Form.integer(report['report_format']),
+           *texts(report, 'configuration_version', 'transaction_uuid', 'catalog_uuid', 'code_id', 'job_id',
+                  'cached_catalog_status'), Native.generate(metrics(report)), report['details']&.to_s]
+        end
+
+        def ended(report)
+          times = Form.hash(report['times'], @what)
+          Times.text(report['end_time']) || Times.later(report['time'], times['total'])
         end
 
         def flags(report)
@@ -72,11 +81,19 @@ module Simpkv
         end
 
         def events(hash, report)
-          Form.hashes(report['events'], @what).map do |event|
-            [hash, *texts(event, 'status'), Times.text(event['time']), *reference(event), *texts(event, 'property'),
-             nil, Form.flag(event['corrective_change']), nil, nil, *texts(event, 'message', 'file'),
-             Form.integer(event['line']), nil, nil]
+          Form.hashes(report['events'], @what).each_with_index.map do |event, number|
+            secret = @secrets.secret?(*event.values_at('resource', 'property'))
+            [hash, secret ? nil : number, *texts(event, 'status'), Times.text(event['time']), *reference(event),
+             *texts(event, 'property', 'name'), Form.flag(event['corrective_change']), *texts(event, 'message', 'file'),
+             Form.integer(event['line']), *containment(event['containment_path'])]
           end
+        end
+
+        # @return [Array(String, String)] the innermost class, and the path
+        def containment(path)
+          return [nil, nil] unless path.is_a?(Array) && path.all?(String)
+
+          [path.reverse.find { |name| CLASS.match?(name) }, Native.generate(path)]
         end
 
         def reference(event)

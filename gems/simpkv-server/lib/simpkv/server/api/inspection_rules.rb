@@ -12,6 +12,10 @@ module Simpkv
     module Api
       # Inspection rules: /v1/inspection_rules.
       class InspectionRules < Application
+        # The fields of a rule that the service sets in answers, and ignores in requests.
+        ANSWERED = %w[built_in links].freeze
+        private_constant :ANSWERED
+
         route do |r|
           Version.check(env)
           refuse_conditions
@@ -57,14 +61,14 @@ module Simpkv
 
         # Inspects a node of which nothing is stored, with the stored rules and those of the body.
         def test(trial)
-          engine = client_errors { rules.trial(trial.rules) }
+          engine = client_errors { rules.trial(trial.rules.map { |fields| given(fields) }) }
           outcome = Inspection::Inspector.new(estate, engine, explain: true).try(trial.name, trial.facts, trial.record)
           NodeView.new(estate, trial.name).outcome(outcome)
         end
 
         def import
           query('dry_run')
-          list = body(Array)
+          list = body(Array).map { |fields| given(fields) }
           outcomes = client_errors { rules.import(list, dry_run: flag('dry_run')) }
           outcomes.map { |outcome, rule| { 'outcome' => outcome.to_s, 'rule' => shown(rule) } }
         end
@@ -93,17 +97,16 @@ module Simpkv
 
         def create
           query
-          fields = body(Hash)
-          refuse_assigned(fields)
+          fields = given(body(Hash))
           rule = client_errors { rules.create(fields) }
           response['location'] = url(rule['uuid'])
           json(shown(rule), 201)
         end
 
-        def refuse_assigned(fields)
-          return if fields['built_in'].nil?
-
-          raise Problem.new(400, "built_in: only the file of the option 'built_in' has built-in rules")
+        # @param fields [Object] of a rule that a client sends
+        # @return [Object] without those that only answers have: what GET returns can be sent back
+        def given(fields)
+          fields.is_a?(Hash) ? fields.reject { |name, _| ANSWERED.include?(name) } : fields
         end
 
         def existing(uuid)

@@ -43,15 +43,24 @@ module Simpkv
             { history: history || default, **times(body) }
           end
 
-          # @param body [Hash{String => Object}] of a PUT that restores an earlier value
-          # @return [Array(Integer, Hash{Symbol => Object})] the number of its version, and the times that are given
+          # @param body [Hash{String => Object}] of a PUT that makes an earlier value the current one
+          # @return [Proc] makes the new document of the stored one
           # @raise [Problem]
-          def restored(body)
+          def restoring(body)
             check_names(body, RESTORING)
             number = Coercion.convert(-Versions::HISTORY_MAX..-1, body['version'])
             raise Problem.new(400, 'version: it must be a whole number from -100 to -1') if number.nil?
 
-            [number, times(body).compact]
+            given = times(body).compact
+            ->(old) { restoration(old, number, given) }
+          end
+
+          # @param query [Hash{String => String}]
+          # @return [Integer] the number of the version that a request is about
+          # @raise [Problem]
+          def number(query)
+            Coercion.convert(-Versions::HISTORY_MAX..0, query.fetch('version', '0')) ||
+              raise(Problem.new(400, "the parameter 'version' must be a whole number from -100 to 0"))
           end
 
           # @param document [String]

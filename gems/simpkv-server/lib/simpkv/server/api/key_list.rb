@@ -5,7 +5,7 @@ module Simpkv
     module Api
       # The list of a folder, or a part of it: the folders by name, then the keys by name.
       class KeyList
-        PARAMETERS = %w[filter limit offset errors].freeze
+        PARAMETERS = %w[filter limit offset marker errors].freeze
         # Of keys or of numbers of rows.
         MOST = 1_000_000_000
         private_constant :MOST
@@ -17,14 +17,15 @@ module Simpkv
           @filter = query['filter'].to_s.downcase
           @limit = number(query, 'limit', 1)
           @offset = number(query, 'offset', 0)
+          @marker = query['marker']
+          raise Problem.new(400, "use either 'offset' or 'marker', not both") if @offset && @marker
+
           @errors = errors
         end
 
-        # @param names [Boolean] whether the list has keys without values, expired or not
-        # @return [#call, nil] which documents a store has to read, for {Store#list}: those of one page of names, if the
-        #   list does not fail for a key of another one; nil for all, because documents tell what has expired
-        def choice(names)
-          method(:chosen) if names && @limit && @errors
+        # @return [#call, nil] which documents a store has to read, for {Store#list}: those of one page. nil for all
+        def choice
+          method(:chosen) if @limit
         end
 
         # @param found [Hash] as {Store#list}, with a body for each key; nil for one to leave out, an {Error} for one
@@ -39,8 +40,7 @@ module Simpkv
           errors, keys = partition(bodies, names)
           list = { 'keys' => keys, 'folders' => folders }
           list['errors'] = errors.transform_values(&:message) if @errors
-          list['total'] = @total if @limit || @offset
-          list
+          list.merge(extent)
         end
 
         private
@@ -52,9 +52,10 @@ module Simpkv
             raise(Problem.new(400, "the parameter '#{name}' must be a whole number from #{least} on"))
         end
 
-        # @return [Hash{String => Object}] a body or an {Error} for each key
+        # @return [Hash{String => Object}] a body or an {Error} for each key, or for each that was chosen
         def bodies(found)
-          found[:keys].compact.merge(found[:errors].transform_values { |why| MalformedError.new(why.to_s) })
+          keys = @chosen ? found[:keys].slice(*@chosen.last) : found[:keys]
+          keys.compact.merge(found[:errors].transform_values { |why| MalformedError.new(why.to_s) })
         end
 
         # A key that was chosen may be deleted meanwhile.
@@ -65,8 +66,9 @@ module Simpkv
           found.partition { |_, body| body.is_a?(Error) }.map(&:to_h)
         end
 
+        # Makes no copy of a list that may have 100,000 names.
         def chosen(found)
-          @chosen = shown(found[:folders], bodies(found).keys)
+          @chosen = shown(found[:folders], found[:keys].keys.concat(found[:errors].keys))
           @chosen.last - found[:errors].keys
         end
 
@@ -75,18 +77,43 @@ module Simpkv
           raise MalformedError.new("'#{name}' cannot be read: #{why.message}").about("#{place}/#{name}") if name
         end
 
-        # @return [Array(Array<String>, Array<String>)] the folders and the keys on the page
-        def shown(*lists)
-          folders, keys = lists.map { |names| names.select { |name| match?(name) }.sort }
-          @total = { 'keys' => keys.length, 'folders' => folders.length }
-          from = @offset || 0
-          most = @limit || MOST
-          first = folders.drop(from).first(most)
-          [first, keys.drop([from - folders.length, 0].max).first(most - first.length)]
+        # @return [Hash{String => Object}] the members that only a page has
+        def extent
+          @limit || @offset || @marker ? { 'total' => @total, 'next' => @next }.compact : {}
         end
 
-        def match?(name)
-          @filter.empty? || name.downcase.include?(@filter)
+        # @return [Array(Array<String>, Array<String>)] the folders and the keys on the page
+        def shown(*lists)
+          folders, keys = @filter.empty? ? lists : lists.map { |names| matching(names) }
+          @total = { 'keys' => keys.length, 'folders' => folders.length }
+          folders, keys = after_marker(folders, keys) if @marker
+          pages(folders, keys, @offset || 0, @limit || MOST)
+        end
+
+        def pages(folders, keys, from, most)
+          first = page(folders, from, most)
+          last = page(keys, [from - folders.length, 0].max, most - first.length)
+          @next = last.last || "#{first.last}/" if folders.length + keys.length - from > most
+          [first, last]
+        end
+
+        # @return [Array(Array<String>, Array<String>)] the names that follow the marker, the last name of the page
+        #   before, whether or not that name still exists. A slash at its end tells a folder from a key
+        def after_marker(folders, keys)
+          name = @marker.delete_suffix('/')
+          return [folders.select { |folder| folder > name }, keys] unless name == @marker
+
+          [[], keys.select { |key| key > name }]
+        end
+
+        def matching(names)
+          names.select { |name| name.downcase.include?(@filter) }
+        end
+
+        # @return [Array<String>] some names, sorted. To find the first ones takes a fraction of the time of a sort
+        def page(names, from, most)
+          sorted = @limit ? names.min(from + most) : names.sort
+          sorted.drop(from).first(most)
         end
       end
     end

@@ -43,6 +43,13 @@ module Simpkv
           first.nil? ? recurse : first == Estate::FOLDER.split('/').last
         end
 
+        # @return [Problem] there is nothing of this name
+        def missing
+          return Problem.new(404, "there is no key or folder '#{name}'") unless name.empty?
+
+          Problem.new(404, "there are no keys in #{environment || 'the global keys'}")
+        end
+
         # @param backend [Backend]
         # @return [String] the path in the store
         # @raise [InvalidError, TooLargeError] a name could lead elsewhere, or is too long

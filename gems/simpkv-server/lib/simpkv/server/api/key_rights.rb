@@ -35,13 +35,34 @@ module Simpkv
 
         # The keys below a folder have paths of their own.
         #
+        # @return [Boolean] whether the caller may send the request for them, too
+        def below?
+          @rights.keys?(@caller, @request, @path.environment, @backend, below: true)
+        end
+
         # @return [void]
         # @raise [Problem]
         def check_below
-          return if @rights.keys?(@caller, @request, @path.environment, @backend, below: true)
+          return if below?
 
           raise Problem.new(403, "#{@caller} has no right to all keys below #{@request.path}: 'rights' of 'server' " \
                                  'needs a path that ends with /**. values=false lists the names of a folder')
+        end
+
+        # As {#check} and {#check_below}, for the folder with all that is below it.
+        #
+        # @return [void]
+        # @raise [Problem]
+        def check_all
+          check(true)
+          check_below
+        end
+
+        # @param rights [Rights] those of now
+        # @param caller [Caller] the one of now
+        # @return [KeyRights] for the same request
+        def again(rights, caller)
+          KeyRights.new(rights, caller, @request, @path, @backend)
         end
 
         # @return [void]

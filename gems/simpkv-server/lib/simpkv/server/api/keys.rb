@@ -2,10 +2,13 @@
 
 require 'simpkv/server/api/conditions'
 require 'simpkv/server/api/key_body'
+require 'simpkv/server/api/key_changes'
 require 'simpkv/server/api/key_description'
 require 'simpkv/server/api/key_list'
 require 'simpkv/server/api/key_path'
 require 'simpkv/server/api/key_rights'
+require 'simpkv/server/api/key_watch'
+require 'simpkv/server/api/key_writers'
 require 'simpkv/server/api/stored_key'
 require 'simpkv/server/application'
 
@@ -34,11 +37,13 @@ module Simpkv
         end
 
         # Reads what the request is about, and checks the caller's rights.
-        def find(name, *parameters)
+        #
+        # @param below [Boolean] whether it is about what is below a folder, too
+        def find(name, *parameters, below: flag('recurse'))
           query = query(*KeyPath::PARAMETERS, *parameters)
           @path = KeyPath.new(name, query, flag('global'))
           @allowed = KeyRights.new(rights, caller, request, @path, query['backend'] || site.default_backend)
-          @allowed.check(flag('recurse'))
+          @allowed.check(below)
         end
 
         # @return [StoredKey] of the request
@@ -52,13 +57,29 @@ module Simpkv
         end
 
         def get(name)
+          return watch(name) if KeyWatch.asked?(texts)
+
           find(name, 'version', 'expired', 'recurse', 'values', *KeyList::PARAMETERS)
           values = flag('values', true)
-          values ? @allowed.check_values : tell_changes
+          values ? @allowed.check_values : response['allow'] = ['GET', 'HEAD', *@allowed.changes].join(', ')
           key = opened
           return key.named { described(key, values) } if values || @path.folder? || !errors_returned?
 
           with_error(key) { described(key, false) }
+        end
+
+        # Waits for changes below a folder, which are names: as a list with recurse=true and values=false.
+        def watch(name)
+          find(name, *KeyWatch::PARAMETERS, below: true)
+          @allowed.check_all
+          again = -> { @allowed.again(rights, Gate.identify_again(env)).check_all }
+          watch = KeyWatch.new(request, opts.fetch(:watches), &again)
+          key = opened
+          response = key.named { watch.response(key) }
+          env[Puma::Const::HTTP_CONNECTION] = Puma::Const::CLOSE # Its length is not known.
+          request.halt(response)
+        rescue NotFoundError
+          raise @path.missing, cause: nil
         end
 
         # @yieldreturn [String] the body of the response
@@ -67,11 +88,6 @@ module Simpkv
           key.named(&block)
         rescue MalformedError => e
           json('error' => e.message, **key.facts(@allowed.values?))
-        end
-
-        # Tells in the header Allow what the caller may do here.
-        def tell_changes
-          response['allow'] = ['GET', 'HEAD', *@allowed.changes].join(', ')
         end
 
         # @return [String] the body of the response
@@ -83,7 +99,7 @@ module Simpkv
           check_expiry(document)
           return '' if known?(document)
 
-          json(values ? KeyBody.version(document, version) : description(document, key))
+          json(values ? KeyBody.version(document, KeyBody.number(request.GET)) : description(document, key))
         end
 
         # Sets the entity tag of the response.
@@ -108,13 +124,10 @@ module Simpkv
         # @return [Hash] what a key has beside its value
         def description(document, key)
           seen = @allowed.values?
-          { **KeyDescription.new(document, version, estate.secret_names, metadata: seen).to_h, **key.facts(seen) }
-        end
-
-        def version
-          text = request.GET.fetch('version', '0')
-          number = Coercion.convert(-Versions::HISTORY_MAX..0, text)
-          number || raise(Problem.new(400, "the parameter 'version' must be a whole number from -100 to 0"))
+          number = KeyBody.number(request.GET)
+          found = KeyDescription.new(document, number, estate.secret_names, metadata: seen).to_h
+          found['versions'] = KeyWriters.name(key.backend, key.place, found['versions']) if seen
+          { **found, **key.facts(seen) }
         end
 
         # @return [String] the body of the response: the keys of a folder, by name, and its folders
@@ -122,11 +135,15 @@ module Simpkv
           recurse = flag('recurse')
           @allowed.check_below if values || recurse
           list = KeyList.new(request.GET, errors: errors_returned?)
-          json(key.list(list, values, recurse: recurse, expired: flag('expired')))
+          found = key.list(list, values, recurse: recurse, expired: flag('expired'), times: @allowed.below?)
+          json(values || recurse || !@allowed.values? ? found : with_writers(key, found))
         rescue NotFoundError
-          raise Problem.new(404, "there is no key or folder '#{@path.name}'"), cause: nil unless @path.name.empty?
+          raise @path.missing, cause: nil
+        end
 
-          raise Problem.new(404, "there are no keys in #{@path.environment || 'the global keys'}"), cause: nil
+        # @return [Hash{String => Object}] a list of names, with the writers of values whose times it has
+        def with_writers(key, list)
+          list.merge('keys' => KeyWriters.name_all(key.backend, key.place, list['keys']))
         end
 
         def put(name)
@@ -134,7 +151,8 @@ module Simpkv
           raise Problem.new(400, 'a key has no slash at its end') if @path.folder?
 
           body = body(Hash)
-          return restore(body) if body.key?('version')
+          return changed(:restore, body) if body.key?('version') # No value leaves the service.
+          return changed(:metadata, body) if KeyChanges.metadata?(body)
 
           document = KeyBody.document(body)
           key = opened_key
@@ -142,15 +160,12 @@ module Simpkv
           stored(*key.replace(@allowed.conditions) { |old| Versions.successor(document, old, **options) })
         end
 
-        # Makes an earlier value the current one. No value leaves the service.
-        def restore(body)
-          number, times = KeyBody.restored(body)
-          key = opened_key
-          stored(*key.replace(@allowed.conditions) do |old|
-            raise Problem.new(404, "there is no key '#{@path.name}'") if old.nil?
-
-            KeyBody.restoration(old, number, times)
-          end)
+        # Changes a document that there is, without a value of the client.
+        #
+        # @param change [Symbol] see {KeyChanges}
+        # @return [String] no body
+        def changed(change, body)
+          stored(*KeyChanges.public_send(change, opened_key, @allowed.conditions, body))
         end
 
         # @param created [Boolean] whether the key is new
@@ -163,7 +178,11 @@ module Simpkv
         end
 
         def delete(name)
-          find(name, 'recurse')
+          find(name, 'recurse', 'version')
+          if request.GET.key?('version')
+            KeyChanges.delete_version(opened_key, @allowed.conditions, KeyBody.number(request.GET))
+            return no_content
+          end
           return delete_folder(opened) if @path.folder? || flag('recurse')
 
           found = opened_key.delete(@allowed.conditions)

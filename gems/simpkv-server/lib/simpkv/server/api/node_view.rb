@@ -45,8 +45,20 @@ module Simpkv
           unreadable = errors && ->(path, why) { errors[path] = why }
           reports = @estate.reports.all(@certname, &unreadable)
           { 'reports' => reports.map do |report|
-            @secrets.report(report).merge('hash' => Estate::Reports.hash_of(@certname, report, @estate.secret_names))
+            Estate::Reports.summary(@secrets.report(report)).merge('hash' => hash_of(report))
           end }
+        end
+
+        # @param hash [String] of a report
+        # @return [Hash] the report with its details
+        # @raise [Problem] there is no such report, or another one has replaced it
+        # @raise [MalformedError] it may be one that cannot be read; or its details cannot be read
+        def report(hash)
+          why = nil
+          reports = @estate.reports.all(@certname) { |key, reason| why ||= MalformedError.unreadable(key, reason) }
+          found = reports.find { |report| hash_of(report) == hash } || raise(why || no_report(hash))
+          whole = found.merge(details(found) || raise(no_report(hash)))
+          Estate::Reports.whole(@secrets.report(whole)).merge('hash' => hash)
         end
 
         # @return [Hash]
@@ -85,6 +97,21 @@ module Simpkv
         end
 
         private
+
+        def hash_of(report)
+          Estate::Reports.hash_of(@certname, report, @estate.secret_names)
+        end
+
+        # @return [Hash, nil] nil if another report has replaced it since it was read
+        def details(report)
+          token = report['details']
+          token ? @estate.reports.details([@certname, report['run']] => token).values.first : {}
+        end
+
+        def no_report(hash)
+          Problem.new(404, "'#{@certname}' has no report #{hash}: only its last reports are stored, as many as the " \
+                           "option 'reports' says")
+        end
 
         def nothing
           raise Problem.new(404, "there is no node '#{@certname}': the store has no status, inventory, record or " \
@@ -135,7 +162,15 @@ module Simpkv
         def of_run(*of_node, record)
           run = of_node.compact
           environments = (run.empty? ? [record || {}] : run).map { |each| each['environment'] }
-          { 'environment' => environments.compact.first, 'never_run' => run.empty? && declared_only?(record) }
+          { 'environment' => environments.compact.first, 'never_run' => run.empty? && declared_only?(record),
+            'last_seen' => last_seen(*of_node.map { |part| part || {} }) }
+        end
+
+        # @return [String, nil] nil also if nobody can tell
+        def last_seen(status, inventory)
+          return if unreadable?(@estate.statuses, @estate.inventory)
+
+          Estate::Statuses.last_seen(status, inventory)
         end
 
         def declared_only?(record)

@@ -72,7 +72,8 @@ module Simpkv
         def requests(request, certname)
           request.get { json(with_errors(:summary)) }
           request.delete do
-            removed = plain { estate.deactivate(certname) }
+            query('purge')
+            removed = flag('purge') ? estate.remove(certname) : estate.deactivate(certname)
             removed.empty? ? @node.missing('documents') : json('removed' => removed)
           end
         end

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require 'rack/deflater'
+require 'simpkv/server/api/json_only'
 require 'simpkv/server/api/pdb_query'
 require 'simpkv/server/api/pdb_status'
 require 'simpkv/server/application'
@@ -10,6 +12,20 @@ module Simpkv
     module Api
       # The queries of PuppetDB's API, /pdb, and what it tells of itself.
       class Pdb < Application
+        include JsonOnly
+
+        # Bytes of a smaller answer need no compression: it is one packet.
+        SMALL = 1400
+        FORM = 'application/x-www-form-urlencoded'
+        # A key of the environment of Rack: whether the answer has details of reports.
+        DETAILS = 'simpkv.report_details'
+        private_constant :SMALL, :FORM, :DETAILS
+
+        # Only these answers, and not those with details of reports: the index has no secrets (docs/adr/0117).
+        use Rack::Deflater, sync: false, if: lambda { |env, _status, headers, _body|
+          headers['content-length'].to_i > SMALL && !env[DETAILS]
+        }
+
         route do |r|
           r.on('query') { find(r) }
           r.on('meta/v1') { meta(r) }
@@ -18,6 +34,7 @@ module Simpkv
         private
 
         def find(request)
+          demand_json
           version, *segments = env.fetch(Gate::SEGMENTS).drop(2)
           retired(version)
           return unless version == 'v4'
@@ -27,6 +44,7 @@ module Simpkv
           answer = ask(query)
           return missing(answer) if answer.missing
 
+          env[DETAILS] = answer.details
           headers = { 'content-type' => 'application/json;charset=utf-8', 'content-length' => answer.bytes.to_s }
           headers['x-records'] = answer.total.to_s if answer.total
           request.halt([200, headers, answer.file])
@@ -35,8 +53,12 @@ module Simpkv
         # @param query [PdbQuery]
         # @return [Query::Workers::Answer]
         def ask(query)
+          details = estate_of_details
+          raise no_details('the log of a report') if query.details? && details.nil?
+
+          query.await(queries)
           env[Queries::BEHIND] = queries.behind
-          queries.ask(query.question)
+          queries.ask(query.question, details)
         end
 
         def retired(version)
@@ -48,24 +70,27 @@ module Simpkv
         # @return [Hash{String => Object}]
         def parameters(request)
           case request.request_method
-          when 'GET', 'HEAD' then texts
+          when 'GET', 'HEAD' then texts.merge(form(request))
           when 'POST' then posted
           else raise Problem.new(400, 'PuppetDB queries must be made via GET/POST')
           end
         end
 
-        # A page of another site cannot send this type without being asked.
+        # Clients in Ruby send the parameters of a GET as a form in its body. PuppetDB takes them, too.
+        def form(request)
+          request.media_type == FORM ? texts(request.body.read) : {}
+        end
+
+        # A body without a type is JSON, as for PuppetDB. {Gate} refuses pages of other sites.
         def posted
           type = request.media_type
-          raise Problem.new(415, "content type #{type || 'of the body'} not supported") if type != 'application/json'
+          raise Problem.new(415, "content type #{type} not supported") unless [nil, 'application/json'].include?(type)
 
           text = request.body ? request.body.read.to_s : ''
           data = text.strip.empty? ? {} : BodyJson.parse(text)
           return texts.merge(data) if data.is_a?(Hash)
 
           raise Problem.new(400, 'the body must be an object in JSON')
-        rescue MalformedError
-          raise Problem.new(400, 'Json parse error: the body is not JSON'), cause: nil
         end
 
         # @return [String] the body of the response
@@ -75,6 +100,7 @@ module Simpkv
         end
 
         def meta(request)
+          demand_json
           request.is('version') do
             at('/pdb/meta/v1/version')
             request.get { json('version' => PdbStatus::VERSION) }

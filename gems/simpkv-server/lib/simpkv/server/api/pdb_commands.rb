@@ -1,7 +1,10 @@
 # frozen_string_literal: true
 
 require 'securerandom'
+require 'simpkv/server/api/json_only'
+require 'simpkv/server/api/pdb_query'
 require 'simpkv/server/application'
+require 'simpkv/server/commands/execution'
 require 'simpkv/server/commands/intake'
 require 'simpkv/server/commands/submission'
 
@@ -10,13 +13,12 @@ module Simpkv
     module Api
       # The commands of PuppetDB's API: /pdb/cmd/v1. They write at once: there is no queue.
       class PdbCommands < Application
-        # The form of an id of a request that can be the one of a command.
-        UUID = /\A\h{8}(?:-\h{4}){3}-\h{12}\z/.freeze
-        private_constant :UUID
+        include JsonOnly
 
         route do |r|
           r.is(['', true]) do
             at('/pdb/cmd/v1')
+            demand_json
             r.post { json(receive(r)) }
           end
         end
@@ -32,19 +34,24 @@ module Simpkv
 
           submission = Commands::Submission.new(query(*Commands::Submission::PARAMETERS))
           opts.fetch(:commands).read(request.body, env['HTTP_CONTENT_ENCODING']) do |text|
-            save(submission.command(text))
+            note_checksum(submission, text)
+            Commands::Execution.of(submission.command(text), estate)
           end
           done = submission.wait? ? { 'processed' => true, 'timed_out' => false } : {}
-          # The log has it, if it is the one of the request.
-          { 'uuid' => env[Observation::ID].match?(UUID) ? env[Observation::ID] : SecureRandom.uuid, **done }
+          { 'uuid' => noted(submission.certname), **done }
         end
 
-        def save(command)
-          command.save(site.estate(caller))
-        rescue UnencodableError # Its message has the path inside a value, which could show a part of a secret.
-          raise Problem.new(400, 'the payload has a value that no document can hold'), cause: nil
-        ensure
-          Estate::Run.current.forget
+        # @return [String] the id of the command. The log has it, if it is the one of the request
+        def noted(certname)
+          uuid = env[Observation::ID].match?(PdbQuery::UUID) ? env[Observation::ID] : SecureRandom.uuid
+          opts.fetch(:queries)&.note(uuid, certname)
+          uuid
+        end
+
+        def note_checksum(submission, text)
+          opts.fetch(:log).debug(id: env[Observation::ID], from: caller) do
+            'the checksum of a command is not that of its body' if submission.other_checksum?(text)
+          end
         end
       end
     end

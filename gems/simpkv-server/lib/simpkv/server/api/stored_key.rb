@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/document/stored_form'
+require 'simpkv/store/change'
 require 'simpkv/server/api/key_body'
 require 'simpkv/server/api/key_facts'
 
@@ -11,6 +12,13 @@ module Simpkv
       class StoredKey
         # @return [Backend]
         attr_reader :backend
+        # @return [String] the path in the store
+        attr_reader :place
+
+        # @return [Array(Array<Change>, Boolean)] for {#changes}: changes were lost, and the client lists the folder
+        def self.lost
+          [[Change.new(:resync, '', '')], false]
+        end
 
         # @param backend [Backend]
         # @param store [Store]
@@ -50,11 +58,15 @@ module Simpkv
         # @param values [Boolean] whether it has the values of keys
         # @param recurse [Boolean] whether it has what is below folders
         # @param expired [Boolean] whether it has the names of keys that have expired
+        # @param times [Boolean] whether the names of keys have times and numbers of versions
         # @return [Hash] see {KeyList#of}
-        def list(list, values, recurse:, expired:)
-          read = ->(_name, document) { listed(document, values, expired) }
-          chosen = list.choice(!values && expired)
-          found = recurse ? @store.tree(@place, &read) : @store.list(@place, chosen: chosen, deadline: @deadline, &read)
+        def list(list, values, recurse:, expired:, times: false)
+          read = ->(_name, document) { listed(document, values, expired, times) }
+          found = if recurse
+                    @store.tree(@place, &read)
+                  else
+                    @store.list(@place, chosen: list.choice, deadline: @deadline, &read)
+                  end
           list.of(found, @place)
         end
 
@@ -87,6 +99,18 @@ module Simpkv
           end
         end
 
+        # @param since [String, nil] a cookie of the store
+        # @param most [Integer] changes; of more, the caller is told that changes were lost
+        # @return [Array(Array<Change>, Boolean)] the changes below the folder since then, and whether deletions are
+        #   known
+        def changes(since, most)
+          changes = []
+          @store.watch(@place, since: since) do |change|
+            return [changes, change.complete] if change.kind == :ready
+            return self.class.lost if changes.push(change).length > most
+          end
+        end
+
         # Deletes the folder with all that is below it.
         #
         # @return [Boolean] whether there was such a folder
@@ -115,14 +139,22 @@ module Simpkv
           end
         end
 
+        # @return [Hash] what a list of names has of a document; nothing of most, which have no times
+        def times_of(document)
+          return {} unless document.include?('"stored_at"')
+
+          log = Versions.log(document)
+          { **log.first.slice('stored_at', 'expires'), **(log.length > 1 ? { 'versions' => log.length } : {}) }
+        end
+
         # @return [Hash, Error, nil]
-        def listed(document, values, expired)
+        def listed(document, values, expired, times)
           over = Versions.expired?(document)
           return if over && !expired
           return KeyBody.of(Versions.version(document, 0), Versions.log(document).first) if values
 
           StoredForm.check(document)
-          over ? { 'expired' => true } : {}
+          { **(times ? times_of(document) : {}), **(over ? { 'expired' => true } : {}) }
         rescue Error => e
           e
         end

@@ -22,6 +22,13 @@ module Simpkv
           end
 
           # @param env [Hash{String => Object}]
+          # @return [String] the type of problems. Clients that send this header read the reason from JSON only, and
+          #   ignore the type of RFC 9457
+          def error_type(env)
+            env.key?(WANTED) ? 'application/json' : Problem::TYPE
+          end
+
+          # @param env [Hash{String => Object}]
           # @return [void]
           # @raise [Problem] the client wants a version that there is not
           def check(env)

@@ -8,8 +8,6 @@ module Simpkv
       # The time of the last catalog of a node, by the clock of its compiler, in the status of the node.
       class CatalogTimes
         MEMBER = Estate::Statuses::KEPT
-        # The member of a stored catalog that has its time.
-        PRODUCED = 'producer_timestamp'
         # A member of a status that tells an import from a run.
         IMPORTED = 'imported'
         private_constant :MEMBER, :IMPORTED
@@ -19,7 +17,7 @@ module Simpkv
         # @return [Boolean] whether the first one is later; false if it is no time
         def self.later?(stored, time)
           stored = Payload.time(stored) if stored.is_a?(String)
-          stored.is_a?(Time) && stored > time.floor(3)
+          stored.is_a?(Time) && stored > time
         end
 
         # @param estate [Estate]
@@ -39,18 +37,18 @@ module Simpkv
         # Enters the time of a catalog, and of the run, unless a newer catalog has been entered before.
         #
         # @param time [Time]
+        # @param text [String] the same
         # @param environment [String]
         # @return [Boolean] whether it was entered
         # @raise [Error]
-        def enter(time, environment)
+        def enter(time, text, environment)
           newer = false
           @statuses.update(@certname) do |status|
             newer = later?(status, time)
             next if newer
 
-            (status || {}).reject { |name, _| name == IMPORTED }
-                          .merge('last_seen' => Time.now.utc.iso8601, 'environment' => environment,
-                                 MEMBER => time.iso8601(3))
+            status = (status || {}).reject { |name, _| [IMPORTED, 'received'].include?(name) }
+            status.merge(Estate::Statuses.seen(text, status), 'environment' => environment, MEMBER => text)
           end
           !newer
         end

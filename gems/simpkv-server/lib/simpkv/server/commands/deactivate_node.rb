@@ -5,7 +5,7 @@ require 'simpkv/server/commands/catalog_times'
 module Simpkv
   module Server
     module Commands
-      # The command `deactivate node`: removes all that a node left, except its declared record.
+      # The command `deactivate node`: removes what a node exports, and marks it.
       class DeactivateNode
         VERSION = 3
 
@@ -14,6 +14,7 @@ module Simpkv
         def initialize(payload)
           @certname = payload.text('certname')
           @time = payload.time('producer_timestamp', null: true)
+          @text = payload.timestamp('producer_timestamp', null: true)
         end
 
         # Does nothing if the node has had a newer catalog since.
@@ -24,7 +25,7 @@ module Simpkv
         def save(estate)
           return if @time && CatalogTimes.new(estate, @certname).newer?(@time)
 
-          estate.deactivate(@certname)
+          estate.deactivate(*[@certname, @text].compact)
         end
       end
     end

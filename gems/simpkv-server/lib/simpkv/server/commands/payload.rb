@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'time'
+require 'simpkv/estate'
 require 'simpkv/server/problem'
 
 module Simpkv
@@ -73,10 +74,29 @@ module Simpkv
           text && (self.class.time(text) || refuse(name, 'a time such as 2026-11-23T15:00:00.000Z'))
         end
 
+        # @return [String, nil] a time in UTC, with the digits that it came with
+        def timestamp(name, null: false)
+          time = time(name, null: null)
+          time && Estate::Produced.text(time, @data[name])
+        end
+
+        # @return [Hash{String => String}] the members of {Estate::Produced}
+        def produced
+          Estate::Produced.members(text(Estate::Produced::PRODUCER, null: true), timestamp(Estate::Produced::TIME))
+        end
+
         # @return [Array<String>] empty for null
         def texts(name)
-          list = member(name, 'a list', true) || []
-          list.all?(String) ? list : refuse(name, 'a list of texts')
+          list(name, 'a list of texts') { |item| item.is_a?(String) } || []
+        end
+
+        # @param words [String] what it must be
+        # @yieldparam item [Object]
+        # @yieldreturn [Boolean] whether the list may have it
+        # @return [Array, nil] nil for null
+        def list(name, words, &valid)
+          list = member(name, 'a list', true)
+          list.nil? || list.all?(&valid) ? list : refuse(name, words)
         end
 
         # @yieldparam object [Payload] each object of a list

@@ -16,22 +16,23 @@ module Simpkv
         CLASS = /\A[A-Za-z]\w*(?:::[A-Za-z]\w*)*\z/.freeze
         # The relationships that Puppet's catalogs have as edges. They have others as parameters.
         EDGES = %w[contains].freeze
+        # The members that tell the code and the run, which may be null.
+        IDS = %w[code_id catalog_uuid transaction_uuid job_id].freeze
         # Puppet's version of the form in which the catalog is stored.
         FORMAT = 2
-        private_constant :TYPE, :CLASS, :EDGES, :FORMAT
+        private_constant :TYPE, :CLASS, :EDGES, :IDS, :FORMAT
 
         # @param payload [Payload]
         # @raise [Problem]
         def initialize(payload)
           @certname = payload.text('certname')
           @environment = payload.text('environment')
-          payload.text('producer', null: true)
           @time = payload.time('producer_timestamp')
-          @members = %w[version].to_h { |name| [name, payload.text(name)] }
-          @members.merge!(%w[code_id catalog_uuid].to_h { |name| [name, payload.text(name, null: true)] })
+          @members = { 'version' => payload.text('version'), **payload.produced }
+          @members.merge!(IDS.to_h { |name| [name, payload.text(name, null: true)] })
           resources = payload.each('resources') { |each| resource(each) }
           exported, @resources = resources.partition { |each| each['exported'] }
-          @edges = payload.each('edges') { |each| edge(each) }.compact
+          @edges = among(payload.each('edges') { |each| edge(each) }.compact, resources)
           @exports = Estate::PuppetDBData.exports(exported)
         end
 
@@ -42,20 +43,21 @@ module Simpkv
         # @raise [Error, ConfigError]
         def save(estate)
           times = CatalogTimes.new(estate, @certname)
+          time = @members[Estate::Produced::TIME]
           return if times.newer?(@time)
 
           # Before a change of the status or the inventory: it tells the index of queries that the catalog is there.
           save_catalog(estate.catalogs) if estate.options['catalogs']
-          return unless times.enter(@time, @environment)
+          return unless times.enter(@time, time, @environment)
 
-          estate.exports.save_in_order(@certname, @exports, @environment) { times.newer?(@time) }
+          estate.exports.save_in_order(@certname, @exports, @environment, time: time) { times.newer?(@time) }
         end
 
         private
 
         def save_catalog(catalogs)
           catalogs.update(@certname) do |stored|
-            catalog unless stored.is_a?(Hash) && CatalogTimes.later?(stored[CatalogTimes::PRODUCED], @time)
+            catalog unless stored.is_a?(Hash) && CatalogTimes.later?(stored[Estate::Produced::TIME], @time)
           end
         end
 
@@ -86,13 +88,19 @@ module Simpkv
           "#{type}[#{title}]"
         end
 
+        # @return [Array<Hash>] the edges between these resources
+        def among(edges, resources)
+          known = Set.new(resources.map { |each| "#{each['type']}[#{each['title']}]" })
+          edges.select { |edge| edge.values.all? { |reference| known.include?(reference) } }
+        end
+
         # @return [Hash{String => Object}] in the form of Puppet's data, without what is only exported
         def catalog
-          known = Set.new(@resources.map { |each| "#{each['type']}[#{each['title']}]" })
-          edges = @edges.select { |edge| edge.values.all? { |reference| known.include?(reference) } }
+          edges = among(@edges, @resources)
+          exported = @edges - edges
           { 'tags' => [], 'name' => @certname, **@members, 'catalog_format' => FORMAT, 'environment' => @environment,
-            CatalogTimes::PRODUCED => @time.iso8601(3),
-            'resources' => @resources.map { |each| stored(each) }, 'edges' => edges, 'classes' => classes }
+            'resources' => @resources.map { |each| stored(each) }, 'edges' => edges, 'classes' => classes,
+            **(exported.empty? ? {} : { Estate::Catalogs::EXPORTED_EDGES => exported }) }
         end
 
         def stored(resource)

@@ -5,7 +5,7 @@ require 'simpkv/estate/puppetdb_data'
 module Simpkv
   module Server
     module Commands
-      # The command `replace facts`: the facts of a node.
+      # The command `replace facts`: the facts of a node, and its packages.
       class ReplaceFacts
         VERSION = 5
 
@@ -14,9 +14,12 @@ module Simpkv
         def initialize(payload)
           @certname = payload.text('certname')
           payload.text('environment', null: true)
-          payload.text('producer', null: true)
+          @produced = payload.produced
           @time = payload.time('producer_timestamp')
           @values = payload.object('values')
+          @packages = payload.list('package_inventory', 'a list of [NAME, VERSION, PROVIDER]') do |package|
+            Estate::PuppetDBData.package?(package)
+          end
         end
 
         # Does nothing if newer facts are stored.
@@ -25,20 +28,10 @@ module Simpkv
         # @return [void]
         # @raise [Error, ConfigError]
         def save(estate)
-          return if older?(estate)
-
-          estate.facts.save(@certname, Estate::PuppetDBData.facts(@values),
-                            trusted: Estate::PuppetDBData.trusted(@values), timestamp: @time.iso8601)
-        end
-
-        private
-
-        # The stored time is that of the command which last changed the facts.
-        def older?(estate)
-          stored = estate.facts.find(@certname)
-          !stored.nil? && @time < Time.parse(stored['timestamp'])
-        rescue MalformedError
-          false # The facts of the command replace what cannot be read.
+          facts = Estate::PuppetDBData.with_packages(Estate::PuppetDBData.facts(@values), @packages)
+          estate.facts.save(@certname, facts,
+                            trusted: Estate::PuppetDBData.trusted(@values), timestamp: @time.iso8601,
+                            produced: @produced, in_order: true)
         end
       end
     end

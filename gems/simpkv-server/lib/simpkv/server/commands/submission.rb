@@ -19,9 +19,11 @@ module Simpkv
         WAIT = 'secondsToWaitForCompletion'
         # The names of the parameters.
         PARAMETERS = ['command', 'version', 'certname', 'producer-timestamp', 'checksum', WAIT].freeze
-        CHECKSUM = /\A\h{40}\z/.freeze
         NUMBER = /\A\d{1,9}(?:\.\d{1,9})?\z/.freeze
-        private_constant :COMMANDS, :WAIT, :CHECKSUM, :NUMBER
+        private_constant :COMMANDS, :WAIT, :NUMBER
+
+        # @return [String] the name of the node, after {#command}
+        attr_reader :certname
 
         # @param parameters [Hash{String => String}]
         # @raise [Problem] one is missing or wrong
@@ -42,12 +44,20 @@ module Simpkv
           !@wait.nil?
         end
 
+        # Clients differ in what they make the checksum of: the body, the whole command, or the text that their language
+        # makes of the payload. PuppetDB takes any.
+        #
+        # @param text [String] the body
+        # @return [Boolean] whether there is a checksum, and it is of nothing that the service knows
+        def other_checksum?(text)
+          !@checksum.nil? && [text, enveloped(text)].compact.none? { |each| sum?(each) }
+        end
+
         # @param text [String] the body
         # @return [ReplaceFacts, ReplaceCatalog, StoreReport, DeactivateNode]
         # @raise [Problem] it is malformed
         def command(text)
-          check_sum(text)
-          data = parsed(text)
+          data = BodyJson.parse(text)
           @type ? named(@type, data) : whole(Payload.new(data))
         end
 
@@ -56,7 +66,6 @@ module Simpkv
         def check(parameters)
           time = parameters['producer-timestamp']
           wrong('producer-timestamp', 'a time such as 2026-11-23T15:00:00.000Z') if time && Payload.time(time).nil?
-          wrong('checksum', 'a SHA-1, 40 hexadecimal digits') unless @checksum.nil? || @checksum.match?(CHECKSUM)
           wrong(WAIT, 'a number of seconds') unless @wait.nil? || @wait.match?(NUMBER)
         end
 
@@ -72,12 +81,6 @@ module Simpkv
           raise Problem.new(400, "command and version: this service takes #{taken.join(', ')}")
         end
 
-        def check_sum(text)
-          return if @checksum.nil? || [text, enveloped(text)].compact.any? { |each| sum?(each) }
-
-          raise Problem.new(400, 'checksum: it is not the SHA-1 of the body')
-        end
-
         def sum?(text)
           Digest::SHA1.hexdigest(text) == @checksum.downcase
         end
@@ -91,16 +94,7 @@ module Simpkv
           "#{Native.generate(rest).chomp('}')},\"payload\":#{text}}"
         end
 
-        def parsed(text)
-          BodyJson.parse(text)
-        rescue MalformedError
-          raise Problem.new(400, 'the body is not JSON'), cause: nil
-        end
-
-        # Nobody knows the bytes of a payload inside a body, so its checksum cannot be verified.
         def whole(envelope)
-          raise Problem.new(400, 'checksum: send it as a parameter, of the whole body') if envelope.data['checksum']
-
           @certname = envelope.text('certname', null: true) || @certname
           named(type(envelope.text('command'), envelope.integer('version')), envelope.data['payload'])
         end
@@ -108,7 +102,8 @@ module Simpkv
         def named(type, data)
           payload = Payload.new(data)
           name = payload.text('certname')
-          return type.new(payload) if [nil, name].include?(@certname)
+          @certname ||= name
+          return type.new(payload) if name == @certname
 
           raise Problem.new(400, 'certname: the payload must have the one of the parameters')
         end

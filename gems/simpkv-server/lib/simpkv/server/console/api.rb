@@ -14,8 +14,8 @@ module Simpkv
       # The API, as a page asks it: without a connection of its own, with the rights of the page's caller.
       class Api
         # What an inner request has of the one for the page: who asks, on which connection, and how to name it.
-        KEPT = [Connection::KEY, 'puma.peercert', Observation::ID, 'rack.url_scheme', 'rack.errors', 'HTTP_HOST',
-                'SERVER_NAME', 'SERVER_PORT', 'SERVER_PROTOCOL'].freeze
+        KEPT = [Connection::KEY, Gate::CALLER, 'puma.peercert', Observation::ID, 'rack.url_scheme', 'rack.errors',
+                'HTTP_HOST', 'SERVER_NAME', 'SERVER_PORT', 'SERVER_PROTOCOL'].freeze
         # Bytes of an answer that a page reads into memory.
         BYTES_MAX = 32 * 1024 * 1024
         private_constant :KEPT, :BYTES_MAX
@@ -66,14 +66,18 @@ module Simpkv
         # @param order [Array<Array(String, String)>] pairs of the name of a field, and asc or desc
         # @param limit [Integer, nil] rows of a page; nil for all, of which `total` is not counted
         # @param offset [Integer]
+        # @param count [Boolean] whether to count all rows. If not, `total` is nil, and `rows` has one more than the
+        #   limit if there are more
         # @return [Found]
         # @raise [Problem, Error] the API refuses, or there is no index
-        def find(entity, query = nil, order: [], limit: nil, offset: 0)
+        def find(entity, query = nil, order: [], limit: nil, offset: 0, count: true)
           asked = { 'query' => query.is_a?(Array) ? Native.generate(query) : query }
           sorted = asked.merge(order_by(order))
           return Found.new(answer(entity, sorted).data) unless limit
 
           rows = answer(entity, sorted.merge('limit' => limit + 1, 'offset' => offset)).data
+          return Found.new(rows) unless count
+
           last = rows.length.between?(offset.zero? ? 0 : 1, limit)
           Found.new(rows.first(limit), last ? offset + rows.length : total(entity, asked))
         end

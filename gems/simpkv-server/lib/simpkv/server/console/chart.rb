@@ -5,7 +5,8 @@ require 'erubi'
 module Simpkv
   module Server
     module Console
-      # Bar charts, as SVG without a script. A page shows the same numbers in a table.
+      # Charts, as SVG without a script. A page shows the same numbers in a table. A bar may lead to a page: then its
+      # whole place does, so that a finger finds it.
       #
       # Positions along the width are percentages, so that texts keep their size on a narrow screen. A class of
       # `console.css` gives a bar its color: that of a status, or `bar`.
@@ -21,12 +22,15 @@ module Simpkv
         BAR = 12
         # The most characters of a text in a chart.
         LONGEST = 40
-        private_constant :COLUMNS, :ABOVE, :BELOW, :FILLED, :ROW, :BAR, :LONGEST
+        # The height of a chart of values over time.
+        OVER_TIME = 60
+        private_constant :COLUMNS, :ABOVE, :BELOW, :FILLED, :ROW, :BAR, :LONGEST, :OVER_TIME
 
         # - `label`: the short text below a column, or the text above a bar
         # - `name`: the full name, for those who point at the column
         # - `numbers`: by series, numbers of at least 0
-        Column = Struct.new(:label, :name, :numbers)
+        # - `address`: of the page of the column; nil for none
+        Column = Struct.new(:label, :name, :numbers, :address)
 
         # @param title [String] what the chart shows, in a sentence that stands for it
         # @param columns [Array<Column>]
@@ -37,10 +41,19 @@ module Simpkv
         end
 
         # @param title [String] as for {stacked}
-        # @param rows [Array<Array(Object, Numeric)>] a text and its number, in the order from the top
+        # @param rows [Array<Array(Object, Numeric, String)>] a text, its number and the address of its page, or nil; in
+        #   the order from the top
         # @return [String] HTML: horizontal bars
         def self.bars(title, rows)
           new(title).bars(rows)
+        end
+
+        # @param title [String] as for {stacked}
+        # @param values [Array<Numeric, nil>] at even times; nil for none
+        # @param failed [Array<Boolean>] whether something did not answer at these times
+        # @return [String] HTML: a line of the values, and a mark where something did not answer
+        def self.over_time(title, values, failed = [])
+          new(title).over_time(values, failed)
         end
 
         # @param title [String]
@@ -52,22 +65,52 @@ module Simpkv
         def stacked(columns, series)
           most = columns.map { |column| column.numbers.values.sum }.max || 0
           place = 100.0 / [columns.length, 1].max
-          drawn = columns.each_with_index.map { |column, at| column(column, at * place, place, series, most) }
+          drawn = columns.each_with_index.map do |column, at|
+            linked(column.address, column.name) { column(column, at * place, place, series, most) }
+          end
           bottom = ABOVE + COLUMNS
           svg(bottom + BELOW, %(<text x="0" y="11">#{most}</text>), line(ABOVE), line(bottom), *drawn)
         end
 
         # @return [String] see {Chart.bars}
         def bars(rows)
-          most = rows.map(&:last).max || 0
-          drawn = rows.each_with_index.map { |(name, number), at| bar(name, number, at * ROW, most) }
+          most = rows.map { |row| row[1] }.max || 0
+          drawn = rows.each_with_index.map do |(name, number, address), at|
+            linked(address, "#{short(name)}: #{number}") { bar(name, number, at * ROW, most) }
+          end
           svg(rows.length * ROW, *drawn)
+        end
+
+        # @return [String] see {Chart.over_time}
+        def over_time(values, failed)
+          most = [values.compact.max || 0, 0.001].max
+          heights = values.map { |value| value && (OVER_TIME - (OVER_TIME * value.fdiv(most))).round(1) }
+          shape = %(viewBox="0 0 #{[values.length, 1].max} #{OVER_TIME}" preserveAspectRatio="none")
+          paths = { 'bar' => heights, 'failed' => failed.map { |is| 0 if is } }
+          %(<svg class="chart over-time" role="img" height="#{OVER_TIME}" #{shape}><title>#{h(@title)}</title>) +
+            "#{paths.map { |kind, tops| %(<path class="#{kind}" d="#{steps(tops)}"/>) }.join}</svg>"
         end
 
         private
 
+        # The links in an image would be parts of it, which nobody can reach.
         def svg(height, *parts)
-          %(<svg class="chart" role="img" height="#{height}"><title>#{h(@title)}</title>#{parts.join}</svg>)
+          role = parts.any? { |part| part.start_with?('<a ') } ? 'group' : 'img'
+          %(<svg class="chart" role="#{role}" height="#{height}"><title>#{h(@title)}</title>#{parts.join}</svg>)
+        end
+
+        # @yieldreturn [String] HTML
+        # @return [String] HTML: in a link, if there is an address
+        def linked(address, name)
+          return yield unless address
+
+          %(<a href="#{h(address)}" aria-label="#{h(short(name, LONGEST * 5))}">#{yield}</a>)
+        end
+
+        # @param heights [Array<Numeric, nil>] from the top
+        # @return [String] the path of areas from the bottom to these heights
+        def steps(heights)
+          heights.each_with_index.map { |top, at| "M#{at} #{OVER_TIME}V#{top}h1V#{OVER_TIME}z" if top }.compact.join
         end
 
         def line(height)
@@ -79,7 +122,9 @@ module Simpkv
           parts = stack(column, series, most) do |kind, name, top, height|
             rect(kind, name, left + (place * (1 - FILLED) / 2), top, place * FILLED, height)
           end
-          "#{parts.join}#{label}#{h(short(column.label))}</text>"
+          shape = %(x="#{percent(left)}" y="0" width="#{percent(place)}" height="#{ABOVE + COLUMNS}")
+          target = %(<rect class="place" #{shape}/>) if column.address
+          "#{target}#{parts.join}#{label}#{h(short(column.label))}</text>"
         end
 
         # @yieldparam kind [String] of a part, and its name, the top and the height

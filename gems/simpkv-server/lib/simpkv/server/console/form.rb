@@ -4,6 +4,7 @@ require 'openssl'
 require 'rack'
 require 'securerandom'
 require 'simpkv/server/gate'
+require 'simpkv/server/nameless_file'
 require 'simpkv/server/problem'
 
 module Simpkv
@@ -11,7 +12,7 @@ module Simpkv
     module Console
       # A form that changes something. A page of another site could send one with the certificate of a person who looks
       # at it: so a form has a token that only a page of this process can have for this caller, and browsers say where
-      # it comes from. There are no cookies.
+      # it comes from.
       class Form
         # The field with the token.
         TOKEN = '_token'
@@ -43,6 +44,7 @@ module Simpkv
         # @param request [Rack::Request]
         def initialize(request)
           @request = request
+          @file = NamelessFile.new(request.env)
         end
 
         # {Gate} has checked the origin.
@@ -84,8 +86,7 @@ module Simpkv
         # @param name [String] of a field
         # @return [String] the content of the file, which may be no UTF-8; empty for none
         def file(name)
-          file = @request.POST[name]
-          file.is_a?(Hash) && file[:tempfile] ? file[:tempfile].read.force_encoding(Encoding::UTF_8) : ''
+          @request.POST[name].is_a?(Hash) ? @content : ''
         end
 
         # @param texts [Array<String>]
@@ -93,7 +94,8 @@ module Simpkv
         #   the token of the caller's forms. It is valid until the service ends
         def signature(*texts)
           caller = @request.env.fetch(Gate::CALLER)
-          OpenSSL::HMAC.hexdigest('SHA256', SECRET, [caller.kind, caller.name, *texts].join("\0"))
+          who = [caller.kind, caller.name, caller.session&.key&.unpack1('H*')]
+          OpenSSL::HMAC.hexdigest('SHA256', SECRET, [*who, *texts].join("\0"))
         end
 
         # @return [Boolean] whether this is the {#signature} of the texts
@@ -103,13 +105,15 @@ module Simpkv
 
         private
 
-        # Rack raises the last two at a part without a name, and at one in UTF-16.
+        # Rack raises the last two at a part without a name, and at one in UTF-16. It closes no file that it has made.
         def fields
           fields = @request.POST
           malformed if fields.empty? && @request.media_type == 'multipart/form-data'
           fields
         rescue Rack::BadRequest, ArgumentError, EOFError, NoMethodError, EncodingError
           malformed
+        ensure
+          @content = @file.take
         end
 
         def malformed

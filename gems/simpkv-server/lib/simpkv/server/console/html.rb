@@ -47,6 +47,23 @@ module Simpkv
           h(text)
         end
 
+        # @param runs [FailedRuns]
+        # @return [String] HTML: how often a node has failed, and since when
+        def failed_runs(runs)
+          return "failed in all #{runs.number} stored runs, the first #{ago(runs.since)}" if runs.all && runs.number > 1
+          return "failed once, #{ago(runs.since)}" if runs.number == 1
+
+          "failed #{runs.number} times in a row, first #{ago(runs.since)}"
+        end
+
+        # @param certname [String]
+        # @param hash [String] of a report
+        # @param resource [String] such as `File[/etc/motd]`
+        # @return [String] the address of the report, at the first event of the resource
+        def resource_in_report(certname, hash, resource)
+          "#{url('nodes', certname, 'reports', hash, resource: resource)}#found"
+        end
+
         # @param time [String] of the index
         # @param why [String, nil] it is not refreshed
         # @return [String] HTML

@@ -5,6 +5,7 @@ require 'simpkv/server/console/keys/key_pages'
 require 'simpkv/server/console/keys/edit_pages'
 require 'simpkv/server/console/keys/folder_pages'
 require 'simpkv/server/console/keys/place'
+require 'simpkv/server/console/keys/version_pages'
 require 'simpkv/server/console/section'
 
 module Simpkv
@@ -15,7 +16,8 @@ module Simpkv
         # The pages of a folder, and of a key, by the parameter `do`.
         FOLDER_PAGES = { nil => FolderPage, 'new' => NewKeyPage, 'delete' => FolderDeletionPage }.freeze
         KEY_PAGES = { nil => KeyPage, 'show' => ValuePage, 'edit' => EditPage, 'save' => SavePage,
-                      'restore' => RestorePage, 'delete' => DeletionPage }.freeze
+                      'restore' => RestorePage, 'delete' => DeletionPage, 'compare' => VersionsComparedPage,
+                      'destroy' => VersionDeletionPage, 'metadata' => MetadataPage }.freeze
         private_constant :FOLDER_PAGES, :KEY_PAGES
 
         route do |r|

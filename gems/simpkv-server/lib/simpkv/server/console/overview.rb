@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/server/console/layout'
+require 'simpkv/server/console/overview/day_page'
 require 'simpkv/server/console/overview/pages'
 require 'simpkv/server/console/section'
 
@@ -21,6 +22,14 @@ module Simpkv
             r.is('wall') do
               at('/console/wall')
               r.get { WallPage.new(visit).show }
+            end
+            r.is('changes') do
+              at('/console/changes')
+              r.get { ChangesPage.new(visit).show }
+            end
+            r.is('day') do
+              at('/console/day')
+              r.get { DayPage.new(visit).show }
             end
             r.is(Layout::ASSETS.keys) do |name|
               at('/console/{asset}')

@@ -34,12 +34,13 @@ module Simpkv
         # @param title [String]
         # @param template [String] the name of a file in `views`
         # @param refresh [Integer, nil] see {Layout}
+        # @param copy [String, nil] see {Layout}
         # @param locals [Hash{Symbol => Object}] for the template
         # @return [String] HTML
-        def page(title, template, refresh: nil, **locals)
+        def page(title, template, refresh: nil, copy: nil, **locals)
           content = render(template, locals: locals)
           response['retry-after'] = Problem::RETRY_AFTER if response.status == 503
-          Layout.new(@visit, title, refresh).html(content)
+          Layout.new(@visit, title, refresh: refresh, copy: copy).html(content)
         end
 
         # @return [String] HTML: the field with the token, for the begin of each form that is sent with POST

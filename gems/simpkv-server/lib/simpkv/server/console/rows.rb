@@ -1,11 +1,17 @@
 # frozen_string_literal: true
 
+require 'simpkv/server/console/downloads'
+require 'simpkv/server/console/sorting'
+
 module Simpkv
   module Server
     module Console
       # Rows that a person leafs through: the parameters `offset` and `limit` say which of them a page shows. A class
-      # that includes this includes {Html}, too, and has `api`, `here` and `number`.
+      # that includes this includes {Html}, too, and has `api`, `given`, `here`, `number`, `parameter` and `response`.
       module Rows
+        include Downloads
+        include Sorting
+
         # Rows of a page: by default, and at most, so that no page has more than 100 kB.
         SIZE = 50
         SIZE_MAX = 200
@@ -61,7 +67,8 @@ module Simpkv
           links = []
           links << page_link('prev', 'Previous', [[offset, total].min - limit, 0].max) if offset.positive?
           links << page_link('next', 'Next', last) if last < total
-          %(<nav class="pager" aria-label="Pages"><span>#{shown_rows(total, offset, last)}</span>#{links.join}</nav>)
+          shown = "<span>#{shown_rows(total, offset, last)}</span>"
+          %(<nav class="pager" aria-label="Pages">#{shown}#{links.join}#{files}</nav>)
         end
 
         def page_link(relation, text, offset)

@@ -22,7 +22,7 @@ module Simpkv
         }.freeze
         private_constant :HEADERS
 
-        # The page that says what is wrong.
+        # The page that says what is wrong, and leads on.
         class Refusal < Page
           # @param problem [Problem]
           # @return [String] HTML
@@ -30,6 +30,20 @@ module Simpkv
             response.status = problem.status
             problem.headers.each { |name, value| response[name] = value unless name == 'content-type' }
             page(problem.title, 'problem', problem: problem)
+          end
+
+          private
+
+          # @return [Hash{String => String}] the names of pages that there are, by path: the one of the section first
+          def ways_on
+            section = Layout::MENU.select { |path, _| path != '/' && @visit.request.path.start_with?(path.chomp('/')) }
+            section.merge('/' => 'Overview')
+          end
+
+          # @return [String] the last part of the path, which may be a name that is elsewhere
+          def last_name
+            name = @visit.names.last.to_s
+            name.length > 200 ? '' : name
           end
         end
 

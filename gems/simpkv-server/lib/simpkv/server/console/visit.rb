@@ -69,15 +69,31 @@ module Simpkv
           request.env.fetch(Gate::SEGMENTS)
         end
 
+        # @return [Array<String>] as {#segments}; none for a request that was refused before its path was read
+        def names
+          request.env.fetch(Gate::SEGMENTS, [])
+        end
+
         # @return [Caller]
         def caller
           request.env.fetch(Gate::CALLER)
         end
 
         # @return [Caller, nil] who the page names as its reader; nil if the request may come from a page of another
-        #   site
+        #   site, or if nobody knows who sends it
         def reader
-          caller unless request.env[REFUSED]
+          caller unless request.env[REFUSED] || caller.kind == :nobody
+        end
+
+        # @return [SignIn::Client] who signs in or out
+        def client
+          connection = request.env.fetch(Connection::KEY)
+          Server::SignIn::Client.new(connection.peer, connection.peer_name, id)
+        end
+
+        # @return [SignIn, nil] nil if nobody can sign in
+        def sign_in
+          @gate.sign_in
         end
 
         # @return [String] the id of the request in the log

@@ -28,7 +28,7 @@ Puppet::Functions.create_function(:'simpkv::support::config::merge', Puppet::Fun
     adapter.merge(options, scope.compiler.environment.name.to_s, backends)
   end
 
-  # Once a catalog.
+  # Runs once for each catalog.
   def site_options(scope, adapter)
     adapter.warn_of_hiera(scope)
     internal_call_function(scope, 'lookup', ['simpkv::options', { 'default_value' => {} }])

@@ -9,14 +9,14 @@ module Simpkv
       module Node
         # Removes what nodes left that have had no run for a long time, and reports that are too old.
         class Expire < EstateCommand
-          SUMMARY = 'remove all that nodes without recent runs left in the store'
+          SUMMARY = 'remove all that nodes without recent runs, and deactivated ones, left in the store'
           ARGUMENTS = ''
           DESCRIPTION = <<~TEXT
-            Deactivates the nodes that have had no run for the time of the option node_ttl, as simpkv node
-            deactivate does. Checks each node again before it removes anything, so a node that runs meanwhile stays.
-            Declared records stay. Prints the names of the nodes. Then deletes the reports of all nodes that are
-            older than the option report_ttl. Exits with 65 if a node could not be removed, and with 78 if neither option
-            is set, because nothing expires then.
+            Removes the nodes that have had no run for the time of the option node_ttl, and those that were deactivated
+            longer ago than the time of the option node_purge_ttl, as simpkv node deactivate --purge does. Checks each
+            node again before it removes anything, so a node that runs meanwhile stays. Declared records stay. Prints
+            the names of the nodes. Then deletes the reports of all nodes that are older than the option report_ttl.
+            Exits with 65 if a node could not be removed.
           TEXT
           EXAMPLES = {
             'simpkv node expire --dry-run' => 'The nodes that would be removed',
@@ -24,8 +24,7 @@ module Simpkv
           }.freeze
 
           def run
-            check_lifetimes
-            names = on_estate { |estate| estate.statuses.expired.sort }
+            names = on_estate(&:removable)
             return present(names, {}, names, old_reports) if @dry_run
 
             errors = {}
@@ -39,18 +38,10 @@ module Simpkv
             parser.on('--dry-run', 'remove nothing; print the nodes that would be removed') { @dry_run = true }
           end
 
-          def check_lifetimes
-            return if on_estate { |estate| estate.options.values_at('node_ttl', 'report_ttl').any? }
-
-            file = configuration.source || SiteFile::DEFAULT
-            raise Failure.new("nodes do not expire: set 'node_ttl' of 'estate' in #{file}, such as 'node_ttl: 14d'",
-                              Failure::CONFIG)
-          end
-
           # Prints what was removed, also if the store fails then.
           def expire(names, errors)
             removed = {}
-            remove(names, removed, errors) if names.any?
+            remove(names, removed, errors)
             reports = old_reports
             complete = true
           ensure
@@ -85,6 +76,8 @@ module Simpkv
           # @param removed [Hash{String => Hash}] receives what was removed, by the names of the nodes
           # @param errors [Hash{String => String}] receives why others were not
           def remove(names, removed, errors)
+            return on_estate { |estate| estate.expire(errors) } if names.empty?
+
             Progress.of('removing', names.length, 'node') do |progress|
               on_estate do |estate|
                 estate.expire(errors) do |name, subjects|

@@ -54,7 +54,7 @@ module Simpkv
           def without_secrets(parts, secrets)
             declared, inspection, inventory = parts.values_at('declared', 'inspection', 'inventory')
             facts = inventory && inventory['facts']
-            reports = parts['reports'].map { |each| secrets.report(each) }
+            reports = parts['reports'].map { |each| Estate::Reports.summary(secrets.report(each)) }
             parts.merge('reports' => reports, 'declared' => declared && secrets.declared(declared),
                         'inspection' => inspection && secrets.inspection(inspection),
                         'inventory' => facts ? inventory.merge('facts' => secrets.facts(facts)) : inventory)
@@ -72,6 +72,7 @@ module Simpkv
             facts = (record['facts'] || {}).sort.map { |fact, value| ["#{fact}:", shown(value)] }
             { 'environment:' => status['environment'] || record['environment'],
               'last seen:' => seen(status, record, parts['expired']),
+              'deactivated:' => record[Estate::Deactivation::MEMBER],
               'status:' => outcome(status), 'exports:' => joined((record['exports'] || {}).keys) }.compact.to_a + facts
           end
 

@@ -43,6 +43,10 @@ module Simpkv
         class DeclaredPage < AccessPage
           include Rows
 
+          # What sorts the tables.
+          COLUMNS = { 'name' => ->(object) { object['name'] }, 'state' => ->(object) { object['state'] } }.freeze
+          private_constant :COLUMNS
+
           # @param visit [Visit]
           # @param section [String] users, roles or bindings
           def initialize(visit, section)
@@ -55,7 +59,11 @@ module Simpkv
             found = data
             return view('missing', found) if missing?(found)
 
-            view(@section, found, list: page_of(found[@section]),
+            list = page_of(in_order(found[@section], COLUMNS))
+            file = file_of(@section) { list.rows }
+            return file if file
+
+            view(@section, found, list: list,
                                   declared: found.values_at('users', 'roles', 'bindings').any?(&:any?))
           end
 

@@ -18,8 +18,12 @@ module Simpkv
           # @return [String] HTML
           def show
             filter = given('filter')
-            names = rows_page('fact-names', filter.empty? ? nil : having('name', filter), [%w[name asc]])
+            names = rows_page('fact-names', filter.empty? ? nil : having('name', filter),
+                              order_of('name' => %w[name]))
             counts = counts(names.rows)
+            file = file_of('facts') { names.rows.map { |name| { 'name' => name, 'nodes' => counts.fetch(name, 0) } } }
+            return file if file
+
             links = names.rows.map { |name| [name, FactPath.new([name]).address, counts.fetch(name, 0)] }
             page('Facts', 'facts/names', filter: filter, names: names, links: links)
           end
@@ -58,12 +62,24 @@ module Simpkv
             below = rows_page('fact-paths', ['extract', ['path'], @path.below, %w[group_by path]], [%w[path asc]])
             paths = below.rows.map { |row| FactPath.new(row['path']) }
             values, others = values()
-            response.status = 404 if paths.empty? && below.total.zero? && values.all?(&:absent)
-            page(cut(@path), 'facts/fact', path: @path, values: values, others: others, excerpt: Excerpt.new,
-                                           below: below, paths: paths, chart: chart(values), without: @source.without)
+            (missing if below.total.zero? && values.all?(&:absent)) || shown(below, paths, values, others)
           end
 
           private
+
+          # @return [String, nil] HTML: the page of the path that the name of the fact may stand for
+          def missing
+            return self.class.new(@visit, @path.dotted).show if @path.dotted
+
+            response.status = 404
+            nil
+          end
+
+          # @return [String] HTML
+          def shown(below, paths, values, others)
+            page(cut(@path), 'facts/fact', path: @path, values: values, others: others, excerpt: Excerpt.new,
+                                           below: below, paths: paths, chart: chart(values), without: @source.without)
+          end
 
           # @return [Array(Array<FactValues::Row>, Integer)] the most frequent values; the number of others
           def values
@@ -75,7 +91,7 @@ module Simpkv
           def chart(values)
             excerpt = Excerpt.new
             Chart.bars("Nodes by the value of #{cut(@path)}", values.first(BARS).map do |row|
-              [row.absent ? 'no value' : excerpt.line(row.value), row.nodes]
+              [row.absent ? 'no value' : excerpt.line(row.value), row.nodes, row.link && @path.address(value: row.link)]
             end)
           end
         end
@@ -97,7 +113,11 @@ module Simpkv
           def show
             value = value()
             source = FactValues.new(@path)
-            nodes = rows_page(source.entity, source.nodes(value), [%w[certname asc]])
+            nodes = rows_page(source.entity, source.nodes(value),
+                              order_of('node' => %w[certname], 'environment' => %w[environment]))
+            file = file_of('nodes') { nodes.rows }
+            return file if file
+
             page("Nodes by #{cut(@path)}", 'facts/nodes', path: @path, value: Excerpt.new.line(value), nodes: nodes)
           end
 

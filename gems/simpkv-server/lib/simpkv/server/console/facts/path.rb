@@ -20,9 +20,10 @@ module Simpkv
         # A key that cannot be quoted.
         UNQUOTABLE = /(?<!\\)"\.|\\\z/.freeze
         INDEX_MAX = 999_999_999
+        DOTTED = /\A[^.\[\]]+(?:\.[^.\[\]]+|\[\d{1,9}\])+\z/.freeze
         # Between keys, where PuppetDB compares a path with a regular expression.
         SEPARATOR = '#~'
-        private_constant :UNSUITABLE, :INDEX, :PLAIN, :UNQUOTABLE, :INDEX_MAX, :SEPARATOR
+        private_constant :UNSUITABLE, :INDEX, :PLAIN, :UNQUOTABLE, :INDEX_MAX, :DOTTED, :SEPARATOR
 
         # @param segments [Array<String>] of the path of a page, after /facts
         # @param text [String] the parameter; empty for none
@@ -66,6 +67,14 @@ module Simpkv
         # @return [Boolean] whether it is that of a whole fact
         def whole?
           keys.length == 1
+        end
+
+        # @return [FactPath, nil] for the name of a whole fact that is no fact, but a path as {#to_s} writes it, such as
+        #   os.release.major; nil for another one
+        def dotted
+          return unless whole? && name.match?(DOTTED)
+
+          self.class.new(name.scan(/[^.\[\]]+|\[\d+\]/).map { |key| key.start_with?('[') ? key[1..-2].to_i : key })
         end
 
         # @return [String] for people

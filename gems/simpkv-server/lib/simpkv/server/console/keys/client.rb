@@ -72,6 +72,14 @@ module Simpkv
             @api.request('DELETE', @place.api_path, query: @place.scope, headers: etag.empty? ? {} : match(etag))
           end
 
+          # @param version [String] an earlier one
+          # @param etag [String] of the document that has it
+          # @return [void]
+          # @raise [Problem] as {#put}
+          def delete_version(version, etag)
+            @api.request('DELETE', @place.api_path, query: @place.scope.merge(version: version), headers: match(etag))
+          end
+
           # Deletes the folder with all that is below it.
           #
           # @return [void]

@@ -16,16 +16,24 @@ module Simpkv
 
           # Bytes of HTML of the rows.
           BYTES = 60_000
+          # Those of a time, around and beside the text itself.
+          AGE = 120
+          # Names of a folder that is sorted by something else than the name: the service reads all its keys for that.
+          SORTED = 1000
+          # What sorts the keys, which follow the folders: by default the name.
+          COLUMNS = { 'name' => nil, 'stored' => ->(row) { row.last['stored_at'] },
+                      'expires' => ->(row) { row.last['expires'] }, 'versions' => ->(row) { row.last['versions'] },
+                      'by' => ->(row) { row.last['stored_by'] } }.freeze
           # What the root has if there are no keys.
           NONE = { 'keys' => {}, 'folders' => [], 'total' => { 'keys' => 0, 'folders' => 0 } }.freeze
-          private_constant :BYTES, :NONE
+          private_constant :BYTES, :AGE, :SORTED, :COLUMNS, :NONE
 
           # @return [String] HTML
           def show
             shown = %i[offset limit].zip(window).to_h
             filter = parameter('filter')
-            list = @keys.folder(**shown, filter: filter, expired: true)
-            listed(list, filter, **shown)
+            sorted_by(COLUMNS)
+            listed(sorted(filter) || @keys.folder(**shown, filter: filter, expired: true), filter, **shown)
           rescue *ERRORS => e
             problem = Problem.of(e)
             return own_places(problem) if problem.status == 403 && @place.root?
@@ -36,30 +44,68 @@ module Simpkv
 
           private
 
+          # @return [Boolean] whether the table has the order of the API
+          def by_name?
+            @sorted == ['name', false]
+          end
+
+          # @return [Hash, nil] the whole folder; nil for the order of the API, which a larger folder has in any case
+          def sorted(filter)
+            return if by_name?
+
+            list = @keys.folder(offset: 0, limit: SORTED, filter: filter, expired: true)
+            return list if list['total'].values.sum <= SORTED
+
+            @sorted = ['name', false]
+            nil
+          end
+
           # The next page begins with the first row that does not fit on this one.
           def listed(list, filter, offset:, limit:)
             members = members(list)
+            members = in_order_of(members).drop(offset).first(limit) unless by_name?
+            file = file_of('keys') { members.map { |name, _, kind, body| { 'name' => name, 'kind' => kind, **body } } }
+            return file if file
+
             rows = rows(members)
             limit = rows.length if rows.length < members.length
             view(title, 'keys/folder', total: list['total'], filter: filter, may_delete: @keys.may?('DELETE'),
+                                       most: SORTED, **columns(rows),
                                        list: Listed.new(rows, list['total'].values.sum, offset, limit))
           end
 
-          # @return [Array<Array(String, Place, String)>] a name, its page, and what it is
+          # @return [Hash{Symbol => Boolean}] what the table has beside names and kinds
+          def columns(rows)
+            known = rows.flat_map { |*, body| body.keys }
+            { times: !(known & %w[stored_at expires]).empty?, writers: known.include?('stored_by') }
+          end
+
+          # @return [Array<Array(String, Place, String, Hash)>] a name, its page, what it is, and what the API tells
           def members(list)
-            folders = list['folders'].map { |name| ["#{name}/", @place.below(name, folder: true), 'folder'] }
-            keys = list['keys'].transform_values { |body| body['expired'] ? 'key, expired' : 'key' }
-            broken = list['errors'].to_h.transform_values { |why| "key that cannot be read: #{why}" }
+            folders = list['folders'].map { |name| ["#{name}/", @place.below(name, folder: true), 'folder', {}] }
+            keys = list['keys'].transform_values { |body| [body['expired'] ? 'key, expired' : 'key', body] }
+            broken = list['errors'].to_h.transform_values { |why| ["key that cannot be read: #{why}", {}] }
             rows = keys.merge(broken).sort_by(&:first)
-            folders + rows.map { |name, kind| [name, @place.below(name, folder: false), kind] }
+            folders + rows.map { |name, (kind, body)| [name, @place.below(name, folder: false), kind, body] }
+          end
+
+          # @return [Array] the members, keys without a value last
+          def in_order_of(members)
+            folders, keys = members.partition { |_, place,| place.folder? }
+            value = COLUMNS.fetch(@sorted.first)
+            known, others = keys.partition { |row| value.nil? || value.call(row) }
+            [*folders, *in_order(known, COLUMNS), *others]
           end
 
           # @param members [Array] of {#members}
-          # @return [Array<Array(String, String)>] for each one that fits on a page, HTML that names it, and what it is
+          # @return [Array<Array(String, String, Hash)>] for each one that fits on a page, HTML that names it, what it
+          #   is, and what the API tells of it
           def rows(members)
             left = BYTES
-            rows = members.lazy.map { |name, place, kind| [linked(name, place.url), cut(kind, 300)] }
-            rows.take_while { |link, kind| (left -= link.bytesize + Excerpt.bytes(kind)) >= 0 }.to_a
+            rows = members.lazy.map { |name, place, kind, body| [linked(name, place.url), cut(kind, 300), body] }
+            rows.take_while do |link, kind, body|
+              (left -= link.bytesize + Excerpt.bytes(kind) + (body.length * AGE)) >= 0
+            end.to_a
           end
 
           # The page of the menu for a caller who may not list all keys: the paths in its rights.

@@ -46,7 +46,9 @@ module Simpkv
         class KeyPage < DescribedPage
           # Bytes of HTML of the metadata.
           METADATA = 15_000
-          private_constant :METADATA
+          # Versions with buttons that compare and delete them, so that the page stays small.
+          ACTIONS = 30
+          private_constant :METADATA, :ACTIONS
 
           # @return [String, void] HTML; leads to the folder, if the place is one
           def show

@@ -13,6 +13,8 @@ module Simpkv
           # What a form has done, by {Visit#notice}.
           NOTICES = { 'created' => 'The key is stored. It is new.', 'stored' => 'The value is stored.',
                       'restored' => 'The earlier value is the current one now.', 'deleted' => 'The key is deleted.',
+                      'version_deleted' => 'The earlier value is deleted. Later numbers have moved up.',
+                      'metadata_stored' => 'The metadata are stored. The value is as it was.',
                       'folder_deleted' => 'The folder is deleted, with all that was below it.' }.freeze
           NEEDS_TLS = 'values are not shown on a connection without TLS, and nothing is changed there: use the Unix ' \
                       'socket of the service, or its address with ssl'
@@ -49,7 +51,8 @@ module Simpkv
           # @return [String] HTML
           def view(title, template, **locals)
             choice = @keys.choice(environments: response.status != 503)
-            page(title, template, place: @place, choice: choice, notice: NOTICES[notice], **locals)
+            page(title, template, place: @place, choice: choice, notice: NOTICES[notice],
+                                  copy: (@place.name unless @place.root?), **locals)
           end
 
           # @return [Boolean] whether the rights of the caller allow to store some key below the folder

@@ -104,6 +104,17 @@ module Simpkv
             Coercion.convert(:lifetime, text) ? { 'expires_after' => text } : { 'expires' => text }
           end
 
+          # @return [Hash{String => Object}]
+          # @raise [Problem] it cannot be read
+          def entered_metadata
+            return {} if metadata.strip.empty?
+
+            data = parsed(metadata, 'the text in the field for metadata')
+            return data if data.is_a?(Hash)
+
+            raise Problem.new(400, 'the metadata must be an object in JSON, such as {"owner": "dba"}')
+          end
+
           private
 
           # A form that hides the value begins with an empty field: nobody means an empty value by that.
@@ -122,15 +133,6 @@ module Simpkv
             when 'json' then parsed(value, 'the value')
             else raise Problem.new(400, 'choose how you have entered the value: plain text, JSON or base64')
             end
-          end
-
-          def entered_metadata
-            return {} if metadata.strip.empty?
-
-            data = parsed(metadata, 'the text in the field for metadata')
-            return data if data.is_a?(Hash)
-
-            raise Problem.new(400, 'the metadata must be an object in JSON, such as {"owner": "dba"}')
           end
 
           # The message of the parser would quote the text.

@@ -34,13 +34,17 @@ module Simpkv
 
           def content
             header = header()
-            view(TITLE, 'nodes/catalog', header: header, **(header && !missing?(header) ? resources : {}))
+            shown = header && !missing?(header) ? resources : {}
+            found = shown[:found]
+            file = file_of('catalog') { found.rows } if found && !missing?(found)
+            file || view(TITLE, 'nodes/catalog', header: header, **shown)
           end
 
           # @return [Hash{Symbol => Object}] for the template
           def resources
             type, text = %w[type q].map { |name| given(name) }
-            found = subject(400) { catalog.resources(type, text, *window) }
+            order = order_of('type' => %w[type], 'title' => %w[title])
+            found = subject(400) { catalog.resources(type, text, *window, order: order) }
             { types: catalog.types, type: type, text: text, found: found }
           end
         end

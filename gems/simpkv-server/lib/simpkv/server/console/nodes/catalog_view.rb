@@ -36,9 +36,9 @@ module Simpkv
         # @param type [String] empty for all
         # @param text [String] a regular expression for the title; empty for all
         # @return [Api::Found]
-        def resources(type, text, offset, limit)
+        def resources(type, text, offset, limit, order: ORDER)
           conditions = [(['=', 'type', type] unless type.empty?), (['~', 'title', text] unless text.empty?)].compact
-          page(['and', of_node, ANY, *conditions], offset, limit)
+          page(['and', of_node, ANY, *conditions], offset, limit, order)
         end
 
         # @return [Hash, nil]
@@ -87,8 +87,8 @@ module Simpkv
           ['and', ['=', 'exported', true], ['not', of_node]]
         end
 
-        def page(condition, offset, limit)
-          @api.find('resources', condition, order: ORDER, limit: limit, offset: offset)
+        def page(condition, offset, limit, order = ORDER)
+          @api.find('resources', condition, order: order, limit: limit, offset: offset)
         end
       end
     end

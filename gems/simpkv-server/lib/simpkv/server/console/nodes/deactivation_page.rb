@@ -19,7 +19,7 @@ module Simpkv
           #
           # @return [void]
           def submit
-            api.request('DELETE', api_path)
+            api.request('DELETE', api_path, query: { 'purge' => 'true' })
             go_with_notice(url('nodes', removed: @certname), 'removed')
           end
         end

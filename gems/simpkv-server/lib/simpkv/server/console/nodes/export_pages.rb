@@ -18,7 +18,9 @@ module Simpkv
             return view(TITLE, 'nodes/exports', missing: rows, list: page_of([])) if missing?(rows)
 
             demand_node if rows.empty?
-            view(TITLE, 'nodes/exports', missing: nil, list: page_of(rows))
+            list = page_of(in_order(rows, { 'type' => lambda(&:first), 'title' => ->(row) { row.last['title'] } }))
+            file_of('exports') { list.rows.map { |type, resource| { 'type' => type, **resource } } } ||
+              view(TITLE, 'nodes/exports', missing: nil, list: list)
           end
 
           # @return [Array<Array(String, Hash)>, Missing] types and resources

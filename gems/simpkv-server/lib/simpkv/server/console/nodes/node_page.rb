@@ -50,7 +50,7 @@ module Simpkv
           # @return [String] HTML
           def view(title, template, **locals)
             @title = title
-            page(title == 'Summary' ? @certname : "#{title}: #{@certname}", template, **locals)
+            page(title == 'Summary' ? @certname : "#{title}: #{@certname}", template, copy: @certname, **locals)
           end
 
           # @return [Array<Hash>]

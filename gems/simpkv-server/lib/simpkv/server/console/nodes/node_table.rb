@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require 'simpkv/server/console/resource_name'
+
 module Simpkv
   module Server
     module Console
@@ -9,26 +11,28 @@ module Simpkv
         # that has had no run is `never`.
         STATUSES = %w[failed changed unchanged noop unseen never].freeze
         # Which nodes, as queries name them, and in words. Those that are `overdue` are active.
-        STATES = { 'active' => 'active', 'overdue' => 'active, and not seen for a day', 'inactive' => 'expired',
-                   'any' => 'active and expired' }.freeze
+        STATES = { 'active' => 'active', 'overdue' => 'active, and not seen for a day',
+                   'inactive' => 'expired or deactivated', 'any' => 'active, expired and deactivated' }.freeze
         # The columns: the title, the fields of the index, and the name in the API of nodes; nil if this lacks it.
-        # A node is seen when it sends facts, gets a catalog or sends a report.
+        # A node is seen when it has a run: see {Estate::Statuses.last_seen}.
         COLUMNS = { 'name' => ['Node', %w[certname], 'name'],
                     'status' => ['Status', %w[latest_report_status], 'status'],
                     'environment' => ['Environment', %w[report_environment], 'environment'],
-                    'seen' => ['Last seen', %w[facts_timestamp catalog_timestamp report_timestamp], 'last_seen'],
+                    'seen' => ['Last seen', %w[last_seen], 'last_seen'],
                     'report' => ['Last report', %w[report_timestamp], nil] }.freeze
-        TIMES = COLUMNS.fetch('seen')[1]
         FIELDS = %w[certname latest_report_status latest_report_noop latest_report_noop_pending
                     latest_report_corrective_change report_environment catalog_environment facts_environment
-                    report_timestamp catalog_timestamp facts_timestamp expired].freeze
+                    report_timestamp last_seen expired deactivated].freeze
         NOT_NOOP = ['or', ['null?', 'latest_report_noop', true], ['=', 'latest_report_noop', false]].freeze
         # The filters of the API of nodes, by state.
         EXPIRED = { '' => 'expired=false', 'active' => 'expired=false', 'overdue' => 'expired=false',
                     'inactive' => 'expired=true', 'any' => nil }.freeze
         # Nodes that have had no run are neither overdue nor expired.
         CONTRADICTIONS = %w[overdue inactive].freeze
-        private_constant :CONTRADICTIONS, :TIMES, :FIELDS, :NOT_NOOP, :EXPIRED
+        # The name of a node in a message that is the same on each node; and the characters of a message that select.
+        NODE = 'NODE'
+        MESSAGE = 500
+        private_constant :CONTRADICTIONS, :FIELDS, :NOT_NOOP, :EXPIRED
 
         # - `notes`: more about the status, in words
         # - `seen`: when the node was seen last; nil for never
@@ -49,12 +53,13 @@ module Simpkv
 
         # @param api [Api]
         # @param wanted [Hash{String => String}] `q` (a regular expression for the name), `status`, `environment`,
-        #   `state`, `sort` and `order`; empty for any
+        #   `state`, `failed` (a resource that has failed in the last run), `message` (with which it has), `sort` and
+        #   `order`; empty for any
         # @raise [Problem] a value is unknown
         def initialize(api, wanted)
           @api = api
-          @pattern, @status, @environment, @state, @sort, @order =
-            wanted.values_at('q', 'status', 'environment', 'state', 'sort', 'order')
+          @pattern, @status, @environment, @state, @failed, @message, @sort, @order =
+            wanted.values_at('q', 'status', 'environment', 'state', 'failed', 'message', 'sort', 'order').map(&:to_s)
           check('status', @status, STATUSES)
           check('state', @state, STATES.keys)
           check('sort', @sort, COLUMNS.keys)
@@ -125,15 +130,15 @@ module Simpkv
 
         def condition
           conditions = [present(@state) && in_state, present(@pattern) && ['~', 'certname', @pattern],
-                        present(@environment) && in_environment, present(@status) && with_status].compact
+                        present(@environment) && in_environment, present(@status) && with_status,
+                        present(@failed) && with_failure].compact
           conditions.length > 1 ? ['and', *conditions] : conditions.first
         end
 
         def in_state
           return ['=', 'node_state', @state] unless @state == 'overdue'
 
-          ['and', %w[= node_state active],
-           *TIMES.map { |field| ['or', ['null?', field, true], ['<', field, overdue_since]] }]
+          ['and', %w[= node_state active], ['or', ['null?', 'last_seen', true], ['<', 'last_seen', overdue_since]]]
         end
 
         # Shown is the environment of the last report; without a report, that of the last catalog.
@@ -153,7 +158,23 @@ module Simpkv
           end
         end
 
+        def with_failure
+          type, title = ResourceName.parts(@failed) ||
+                        raise(Problem.new(400, "the parameter 'failed' must be a resource, such as File[/etc/motd]"))
+          conditions = [%w[= status failure], ['=', 'resource_type', type], ['=', 'resource_title', title],
+                        present(@message) && ['~', 'message', same_message]].compact
+          ['in', 'latest_report_hash', ['extract', 'report', ['select_events', ['and', *conditions]]]]
+        end
+
+        # @return [String] a regular expression for the message. One that is cut off is the beginning of others
+        def same_message
+          text = Regexp.escape(@message[0, MESSAGE]).gsub(NODE, '.*')
+          "^#{text}#{'$' if @message.length < MESSAGE}"
+        end
+
         def filters
+          raise Problem.new(400, 'without the index, nobody can tell where a resource has failed') if present(@failed)
+
           if @pattern.include?(',')
             raise Problem.new(400, 'without the index, a pattern cannot have a comma: write another pattern')
           end
@@ -175,11 +196,10 @@ module Simpkv
         def of_index(row)
           certname, status, noop, pending, corrective = row.values_at(*FIELDS.first(5))
           environment = row.values_at('report_environment', 'catalog_environment', 'facts_environment').compact.first
-          seen = row.values_at(*TIMES).compact.max
           notes = { 'corrective changes' => corrective, 'would change something' => pending,
-                    'expired' => row['expired'] }
-          Row.new(certname, environment, self.class.status(status, noop), notes.select { |_, set| set }.keys, seen,
-                  row['report_timestamp'])
+                    'expired' => row['expired'], 'deactivated' => row['deactivated'] }
+          Row.new(certname, environment, self.class.status(status, noop), notes.select { |_, set| set }.keys,
+                  row['last_seen'], row['report_timestamp'])
         end
 
         def of_store(node)

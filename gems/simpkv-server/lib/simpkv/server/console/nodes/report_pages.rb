@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/server/console/chart'
 require 'simpkv/server/console/nodes/node_page'
 require 'simpkv/server/console/nodes/report_view'
 
@@ -28,6 +29,19 @@ module Simpkv
             reports.empty? && report_errors.empty?
           end
 
+          # @return [ReportView, Missing] the report with its details; why they cannot be shown, if the caller has no
+          #   right to them, or if they cannot be read
+          def whole(report)
+            part(403, 500) { ReportView.new(api.get(Api.path('v1', 'report_details', @certname, report.id))) }
+          end
+
+          # @param whole [ReportView]
+          # @param lines [Integer] those on the page
+          # @return [String] how many lines of the log are not there
+          def more_lines(whole, lines)
+            Counted.of(whole.log.length - lines, 'more line')
+          end
+
           # @return [ReportView]
           # @raise [Problem] 404; 500 if it may be a report that cannot be read
           def report(id)
@@ -48,21 +62,55 @@ module Simpkv
           end
         end
 
-        # The stored reports of a node.
+        # The stored reports of a node, and how long their runs took.
         class ReportsPage < ReportedPage
           TITLE = 'Reports'
+          # What sorts the table: by default, the newest report is the first one.
+          COLUMNS = { 'when' => nil, 'status' => lambda(&:status),
+                      'environment' => ->(report) { report.members['Environment'] },
+                      'changed' => lambda(&:changed), 'failed' => lambda(&:failed),
+                      'seconds' => lambda(&:seconds) }.freeze
+          # Runs of the chart.
+          CHART = 14
+          private_constant :COLUMNS, :CHART
 
           private
 
           def content
             demand_node if no_reports?
-            view(TITLE, 'nodes/reports', list: page_of(reports))
+            list = page_of(in_order(reports.reverse, COLUMNS, from_end: true))
+            file_of('reports') { list.rows.map { |report| { 'hash' => report.id, **report.row } } } ||
+              view(TITLE, 'nodes/reports', list: list)
+          end
+
+          # @param rows [Array<ReportView>] in the order of the table
+          # @return [Array<ReportView>] the first two, the earlier one first, whatever sorts the table
+          def compared(rows)
+            rows.first(2).sort_by { |report| -reports.index(report) }
+          end
+
+          # @return [String] HTML: the seconds of the runs of this page; nothing for a single one
+          def chart
+            shown = reports.first(CHART).select { |report| report.seconds && report.status }.reverse
+            return '' if shown.length < 2
+
+            Chart.stacked("Seconds of the last #{shown.length} runs", shown.map { |report| column(report) },
+                          shown.map(&:status).uniq)
+          end
+
+          def column(report)
+            day = report.time.to_s[5, 5]
+            Chart::Column.new(day, "#{day}: #{report.seconds} s, #{report.status}, report of #{report.time}",
+                              { report.status => report.seconds }, url('nodes', @certname, 'reports', report.id))
           end
         end
 
         # A report of a node, with its events.
         class ReportPage < ReportedPage
           TITLE = 'Report'
+          # The lines of a log on a page, which has at most 100 KB.
+          LINES = 100
+          private_constant :LINES
 
           # @param visit [Visit]
           # @param certname [String]
@@ -76,7 +124,24 @@ module Simpkv
 
           def content
             report = report(@id)
-            view(TITLE, 'nodes/report', report: report, list: page_of(report.events.each_with_index.to_a))
+            events = report.events.each_with_index.to_a
+            found = event_of(given('resource'), events)
+            view(TITLE, 'nodes/report', report: report, whole: whole(report), found: found,
+                                        list: found ? page_with(found, events) : page_of(events))
+          end
+
+          # @param resource [String] that the page is to lead to; empty for none
+          # @return [Integer, nil] the number of its first event, or of the first one that failed
+          def event_of(resource, events)
+            found = events.select { |event, _| event.resource == resource }
+            found.min_by { |event, number| [event.failed? ? 0 : 1, number] }&.last
+          end
+
+          # @return [Rows::Listed] the page that has an event, unless the address asks for another one
+          def page_with(number, events)
+            offset, limit = window
+            offset = number / limit * limit if given('offset').empty?
+            Rows::Listed.new(events.drop(offset).first(limit), events.length, offset, limit)
           end
 
           def report(id)
@@ -102,6 +167,8 @@ module Simpkv
             event = report.events[@number.to_i] if @number.match?(/\A\d{1,4}\z/)
             raise Problem.new(404, 'this report has no such event') unless event
 
+            whole = whole(report)
+            event = whole.events[@number.to_i] unless missing?(whole)
             view('Event', 'nodes/event', report: report, event: event)
           end
         end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/server/console/nodes/node_table'
+require 'simpkv/server/console/resource_name'
 
 module Simpkv
   module Server
@@ -8,16 +9,28 @@ module Simpkv
       # A report of a node, as pages show it.
       class ReportView
         # What the status of an event means.
-        EVENTS = { 'success' => 'changed', 'failure' => 'failed', 'noop' => 'noop', 'audit' => 'audited' }.freeze
+        EVENTS = { 'success' => 'changed', 'failure' => 'failed', 'noop' => 'noop', 'audit' => 'audited',
+                   'skipped' => 'skipped' }.freeze
+        # The words for levels of a log that a badge marks.
+        LEVELS = { 'err' => 'failed', 'alert' => 'failed', 'crit' => 'failed', 'emerg' => 'failed' }.freeze
         CATALOGS = { 'on_failure' => 'It used the catalog of an earlier run, because it got no new one.',
                      'explicitly_requested' => 'It used the catalog of an earlier run, as configured.' }.freeze
-        REFERENCE = /\A([^\[]+)\[(.*)\]\z/m.freeze
-        private_constant :CATALOGS, :REFERENCE
+        private_constant :CATALOGS
 
         # - `type`, `title`: of its resource; nil if it names none
         # - `status`: in words, see {EVENTS}
         # - `place`: file and line
-        Event = Struct.new(:resource, :type, :title, :property, :status, :message, :time, :place, :corrective)
+        # - `from`, `to`: old and new value, as text; nil for none
+        # - `path`: the resources that contain it
+        Event = Struct.new(:resource, :type, :title, :property, :status, :message, :time, :place, :corrective, :from,
+                           :to, :path) do
+          # @return [Boolean]
+          def failed?
+            status == EVENTS['failure']
+          end
+        end
+        # A line of the log.
+        Line = Struct.new(:level, :message, :source, :time, :place)
 
         # @param report [Hash] of the API
         def initialize(report)
@@ -43,6 +56,12 @@ module Simpkv
         def notes
           { 'corrective changes' => 'corrective_change', 'would change something' => 'noop_pending' }
             .select { |_, member| @report[member] }.keys
+        end
+
+        # @return [Hash{String => Object}] what a table of reports has
+        def row
+          { 'time' => time, 'status' => status, 'notes' => notes.join(', '), 'environment' => @report['environment'],
+            'changed' => changed, 'failed' => failed, 'seconds' => seconds }
         end
 
         # @return [Array<String>] sentences about the run
@@ -97,6 +116,24 @@ module Simpkv
           @events ||= (@report['events'] || []).grep(Hash).map { |event| event(event) }
         end
 
+        # @return [Array<Event>] those of resources that have failed
+        def failures
+          events.select(&:failed?)
+        end
+
+        # @return [Array<Line>] those of the log; none for a report without details
+        def log
+          (@report['logs'] || []).grep(Hash).map do |line|
+            level, message, source = line.values_at('level', 'message', 'source').map(&:to_s)
+            Line.new(LEVELS.fetch(level, level), message, source, line['time']&.to_s, place(line))
+          end
+        end
+
+        # @return [Array<Line>] those of {#log} that are errors
+        def errors
+          log.select { |line| line.level == LEVELS['err'] }
+        end
+
         private
 
         def numbers(name)
@@ -112,12 +149,21 @@ module Simpkv
         end
 
         def event(event)
-          type, title = REFERENCE.match(event['resource'].to_s)&.captures
-          place = [event['file'], event['line']].compact.join(':')
+          type, title = ResourceName.parts(event['resource'].to_s)
           property, message = event.values_at('property', 'message').map(&:to_s)
           status = EVENTS.fetch(event['status'], event['status']).to_s
-          Event.new(event['resource'].to_s, type, title, property, status, message, event['time']&.to_s, place,
-                    event['corrective_change'] == true)
+          Event.new(event['resource'].to_s, type, title, property, status, message, event['time']&.to_s, place(event),
+                    event['corrective_change'] == true, *values(event), Array(event['containment_path']).join(' / '))
+        end
+
+        def place(part)
+          part.values_at('file', 'line').compact.join(':')
+        end
+
+        def values(event)
+          event.values_at('old_value', 'new_value').map do |value|
+            value.nil? || value.is_a?(String) ? value : Native.generate(value)
+          end
         end
       end
     end

@@ -19,16 +19,28 @@ module Simpkv
           # @return [String] HTML
           def show
             removed = removed()
-            wanted = %w[q status environment state sort order].to_h { |name| [name, given(name)] }
+            wanted = %w[q status environment state failed message sort order].to_h { |name| [name, given(name)] }
             found = found(NodeTable.new(api, wanted))
             response.status = found.status if missing?(found)
+            file_of('nodes') { file_rows(found) } || table(wanted, found, removed)
+          end
+
+          private
+
+          # @return [Array<Hash>] what a file has
+          def file_rows(found)
+            raise Problem.new(found.status, found.message) if missing?(found)
+
+            found.rows.map { |row| row.to_h.transform_keys(&:to_s).merge('notes' => row.notes.join(', ')) }
+          end
+
+          # @return [String] HTML
+          def table(wanted, found, removed)
             page('Nodes', 'nodes/table', wanted: wanted, found: found,
                                          columns: missing?(found) ? [] : columns(wanted, found.columns),
                                          environments: environments, removed: removed,
                                          filtered: wanted.except('sort', 'order').values.any?(/./))
           end
-
-          private
 
           # Without the index, the store has the same nodes.
           #
@@ -51,15 +63,10 @@ module Simpkv
           end
 
           # @param names [Array<String>] of the columns
-          # @return [Array<Hash>] the headings of the table, with links that sort
+          # @return [Array<String>] HTML: the headings of the table, with links that sort
           def columns(wanted, names)
-            sorted = wanted['sort'].empty? ? 'name' : wanted['sort']
-            NodeTable::COLUMNS.slice(*names).map do |name, (title, *)|
-              descending = wanted['order'] == 'desc' if name == sorted
-              order = descending == false ? 'desc' : nil
-              { title: title, sort: { nil => 'none', true => 'descending', false => 'ascending' }[descending],
-                address: here(sort: name, order: order, offset: nil) }
-            end
+            @sorted = [wanted['sort'].empty? ? 'name' : wanted['sort'], wanted['order'] == 'desc']
+            NodeTable::COLUMNS.slice(*names).map { |name, (title, *)| heading(title, name) }
           end
 
           def environments

@@ -9,7 +9,7 @@ module Simpkv
       class Alerts
         # By what an alert is about.
         PATHS = { 'nodes' => '/#nodes', 'failed' => '/nodes?status=failed', 'overdue' => '/nodes?state=overdue',
-                  'servers' => '/#servers',
+                  'servers' => '/#servers', 'spool' => '/#spool',
                   'certificates' => '/#servers', 'service' => '/#service', 'compilers' => '/#compilers',
                   'expiring_keys' => '/#keys', 'access' => '/access', 'doctor' => '/#doctor' }.freeze
         # A failed run needs attention now. A certificate does when it has expired.

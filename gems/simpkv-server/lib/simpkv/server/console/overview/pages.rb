@@ -1,6 +1,10 @@
 # frozen_string_literal: true
 
+require 'simpkv/counted'
+require 'simpkv/server/console/nodes/node_table'
 require 'simpkv/server/console/overview/alerts'
+require 'simpkv/server/console/overview/changes'
+require 'simpkv/server/console/overview/failures'
 require 'simpkv/server/console/overview/run_chart'
 require 'simpkv/server/console/section'
 
@@ -22,8 +26,49 @@ module Simpkv
             state = subject { api.get('/v1/status') }
             return page(title, 'overview/missing', refresh: refresh, missing: state) if missing?(state)
 
-            page(title, template, refresh: refresh, state: state, alerts: Alerts.new(state),
-                                  runs: RunChart.of(state['runs']))
+            runs = RunChart.of(state['runs'])
+            page(title, template, refresh: refresh, state: state, alerts: Alerts.new(state), runs: runs,
+                                  failures: (indexed { Failures.new(api) } if runs))
+          end
+
+          # @yieldreturn [Object] what the index has
+          # @return [Object, Missing]
+          def indexed(&block)
+            part(400, 500, &block)
+          end
+
+          # @param name [String] of a node
+          # @param failure [Failures::Failure]
+          # @return [String] the address of the report, at the resource
+          def report_url(name, failure)
+            hash = failure.nodes[name]
+            return url('nodes', name) unless hash
+            return "#{url('nodes', name, 'reports', hash)}#log" unless failure.resource
+
+            resource_in_report(name, hash, failure.resource)
+          end
+
+          # @return [Changes, Missing, nil] nil if the index does not answer
+          def changes(runs)
+            indexed { Changes.new(api).read } if runs
+          end
+
+          # @param event [Hash] of the index
+          # @return [String] the address of the report, at the resource
+          def event_url(event)
+            resource_in_report(event['certname'], event['report'], Failures.resource(event))
+          end
+
+          # @param state [Hash]
+          # @return [Array<Array(String, String)>] what expires and what waits: a text, and the address of more
+          def waiting(state)
+            keys, spool = state.values_at('expiring_keys', 'spool')
+            found = {}
+            keys = keys['total'].to_i
+            steps = spool['waiting'].to_i
+            found['/#keys'] = "#{Counted.of(keys, 'key')} expired, or to expire within 14 days" if keys.positive?
+            found['/#spool'] = "#{Counted.of(steps, 'step')} of runs in the spool of this machine" if steps.positive?
+            found.map { |path, text| [text, path] }
           end
 
           # @return [Boolean] whether the API has no content of the part
@@ -91,15 +136,48 @@ module Simpkv
           end
         end
 
-        # The wall view.
+        # The changes of the last day by type of the resource.
+        class ChangesPage < Page
+          # @return [String] HTML
+          def show
+            changes = subject(400, 500) { Changes.new(api).tap(&:types) }
+            page('Changes', 'overview/types', changes: changes)
+          end
+        end
+
+        # The wall view, which people read from afar: numbers with signs, so that colors are not all they have.
         class WallPage < SitePage
           # Seconds between two refreshes.
           REFRESH = 30
-          private_constant :REFRESH
+          # By the status of nodes.
+          SIGNS = { 'failed' => '✖', 'changed' => '↻', 'noop' => '◌', 'unchanged' => '✔', 'unseen' => '?' }.freeze
+          private_constant :REFRESH, :SIGNS
 
           # @return [String] HTML
           def show
             site('Wall view', 'overview/wall', refresh: REFRESH)
+          end
+
+          private
+
+          # @return [Array<Alerts::Alert>] those whose numbers the tiles have
+          def told_by_tiles(alerts)
+            alerts.all.select { |alert| alert.path.to_s.start_with?('/nodes?') }
+          end
+
+          # @param nodes [Hash] of the state
+          # @return [Array<Array>] name, number, sign, class and the path of a page: failed nodes first, and those of
+          #   which there are none only if that is good news
+          def tiles(nodes)
+            statuses = nodes['statuses'].select { |status, count| count.positive? || status == 'failed' }
+            failed, *others = statuses.map { |status, count| tile(status, count) }
+            silent = ['silent', nodes['overdue'], '⌛', 'failed', '/nodes?state=overdue']
+            [failed, (silent if nodes['overdue'].positive?), *others].compact
+          end
+
+          def tile(status, count)
+            kind = status == 'failed' && count.zero? ? 'unchanged' : status
+            [status, count, SIGNS.fetch(kind, '•'), kind, url('nodes', status: status)]
           end
         end
       end

@@ -1,5 +1,10 @@
 # frozen_string_literal: true
 
+require 'date'
+require 'rack'
+require 'simpkv/counted'
+require 'simpkv/server/console/chart'
+
 module Simpkv
   module Server
     module Console
@@ -7,7 +12,15 @@ module Simpkv
       class RunChart
         # From the bottom of a column to its top: what needs attention has a common line to be compared along.
         STATUSES = %w[failed changed noop unchanged unknown].freeze
-        private_constant :STATUSES
+        # A report that does not say whether its run was in noop mode counts as that of another run.
+        NOT_NOOP = '(noop is null or noop = false)'
+        # Of the reports of a status, in PQL.
+        CONDITIONS = { 'failed' => 'status = "failed"',
+                       'noop' => 'noop = true and (status is null or status != "failed")',
+                       'changed' => "status = \"changed\" and #{NOT_NOOP}",
+                       'unchanged' => "status = \"unchanged\" and #{NOT_NOOP}",
+                       'unknown' => "status is null and #{NOT_NOOP}" }.freeze
+        private_constant :STATUSES, :NOT_NOOP, :CONDITIONS
 
         # @param part [Hash] `runs` of the state
         # @return [RunChart, nil] nil if it is not told
@@ -40,6 +53,22 @@ module Simpkv
           since if since && since > days.first['date']
         end
 
+        # @return [String, nil] the first day of the chart that has all its runs; nil if all days have
+        def first_complete_day
+          (Date.iso8601(complete_since[0, 10]) + 1).iso8601 if complete_since
+        end
+
+        # @param day [String]
+        # @param status [String, nil] one of {#statuses}; nil for all
+        # @return [String] the address of the answer with the nodes that had such a run on the day
+        def address(day, status = nil)
+          following = (Date.iso8601(day) + 1).iso8601
+          time = %(producer_timestamp >= "#{day}" and producer_timestamp < "#{following}")
+          condition = [time, *CONDITIONS[status]].join(' and ')
+          query = "reports[certname, status, end_time] { #{condition} order by certname }"
+          "/query?#{Rack::Utils.build_query('query' => query)}"
+        end
+
         # @return [Integer]
         def reports_per_node
           @part['reports_per_node']
@@ -48,7 +77,10 @@ module Simpkv
         # @return [String] HTML
         def svg
           columns = days.map do |day|
-            Chart::Column.new(day['date'][-2, 2], day['date'], day.slice(*STATUSES))
+            date = day['date']
+            failed = ", #{day['failed']} of them failed" if day['failed'].positive?
+            name = "#{date}: #{Counted.of(day.values_at(*STATUSES).sum, 'run')}#{failed}"
+            Chart::Column.new(date[-2, 2], name, day.slice(*STATUSES), address(date))
           end
           Chart.stacked(title, columns, statuses)
         end

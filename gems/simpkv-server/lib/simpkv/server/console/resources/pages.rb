@@ -19,7 +19,9 @@ module Simpkv
             types = api.find('resources', ['extract', [%w[function count], 'type'], %w[group_by type]],
                              order: [%w[type asc]]).rows
             found = types.select { |row| row['type'].downcase.include?(filter.downcase) }
-            page('Resources', 'resources/types', filter: filter, types: page_of(found))
+            found = in_order(found, { 'type' => ->(row) { row['type'] }, 'count' => ->(row) { row['count'] } })
+            types = page_of(found)
+            file_of('types') { types.rows } || page('Resources', 'resources/types', filter: filter, types: types)
           end
         end
 
@@ -44,7 +46,10 @@ module Simpkv
             conditions = [of_type, EXPORTED[exported], (having('title', filter) unless filter.empty?)].compact
             titles = rows_page('resources', ['extract', [%w[function count], 'title', 'exported'],
                                              ['and', *conditions], %w[group_by title exported]],
-                               [%w[title asc], %w[exported asc]])
+                               order_of('title' => %w[title], 'exported' => %w[exported], 'count' => %w[count]))
+            file = file_of('titles') { titles.rows }
+            return file if file
+
             response.status = 404 if titles.total.zero? && !known?
             page(cut(@type), 'resources/titles', type: @type, titles: titles, filter: filter, exported: exported)
           end
@@ -80,8 +85,11 @@ module Simpkv
 
           # @return [String] HTML
           def show
-            nodes = rows_page('resources', ['and', ['=', 'type', @type], ['=', 'title', @title]], [%w[certname asc]],
-                              size: NODES)
+            nodes = rows_page('resources', ['and', ['=', 'type', @type], ['=', 'title', @title]],
+                              order_of('node' => %w[certname], 'environment' => %w[environment]), size: NODES)
+            file = file_of('resource') { nodes.rows }
+            return file if file
+
             response.status = 404 if nodes.total.zero?
             page(cut("#{@type}[#{@title}]"), 'resources/resource', type: @type, title: @title, nodes: nodes,
                                                                    excerpt: Excerpt.new)

@@ -11,18 +11,30 @@ module Simpkv
         class ListPage < RulesPage
           include Rows
 
+          # What sorts the table. The order in which rules run is that of their numbers.
+          COLUMNS = { 'order' => nil, 'rule' => ->(rule) { rule['description'] || rule['uuid'] },
+                      'phase' => ->(rule) { rule['phase'] }, 'priority' => ->(rule) { rule['priority'] },
+                      'scope' => ->(rule) { rule['scope'] } }.freeze
+          private_constant :COLUMNS
+
           # @return [String] HTML
           def show
             errors = {}
             all = rules.all(errors: errors).each_with_index.map { |rule, index| rule.merge('number' => index + 1) }
             choice = %w[phase scope q].to_h { |name| [name, given(name)] }
-            view('Rules', 'rules/list', list: page_of(chosen(all, choice)), all: all, choice: choice, errors: errors,
+            list = page_of(in_order(chosen(all, choice), COLUMNS))
+            file_of('rules') { list.rows } || listed(list, all, choice, errors)
+          end
+
+          private
+
+          # @return [String] HTML
+          def listed(list, all, choice, errors)
+            view('Rules', 'rules/list', list: list, all: all, choice: choice, errors: errors,
                                         may: %w[new import].to_h { |name| [name, add?(name)] },
                                         phases: Inspection::Rules::Definition::PHASES,
                                         scopes: all.map { |rule| rule['scope'] }.compact.uniq.sort)
           end
-
-          private
 
           # @return [Boolean] whether the caller may add rules by the page
           def add?(name)

@@ -1,0 +1,57 @@
+# frozen_string_literal: true
+
+require 'shellwords'
+require 'simpkv/status/parts/spool'
+
+module Simpkv
+  module Cli
+    module Doctor
+      module Nodes
+        # Looks at the spool of this machine: what waits there, and whether the user of puppetserver may write to it.
+        class Spool
+          WHAT = 'spool'
+          private_constant :WHAT
+
+          # @param subject [Subject]
+          def initialize(subject)
+            @spool = subject.estate.spool
+            @findings = subject.findings
+            @user = subject.user
+          end
+
+          # @return [void]
+          def perform
+            return unless @spool
+
+            look_at_user if @user
+            look_at(@spool.summary)
+          rescue Estate::SpoolError => e
+            @findings.problem(WHAT, e.message, "correct the folder, or 'spool' of 'estate'")
+          end
+
+          private
+
+          def look_at(summary)
+            return @findings.ok(WHAT, 'empty') if summary['waiting'].zero?
+
+            words = Status::Parts::Spool.words(summary)
+            flush = "repair the server of writes. 'simpkv spool flush' delivers it, and says what it cannot deliver"
+            return @findings.warning(WHAT, "what runs reported waits: #{words}", flush) unless summary['limit']
+
+            @findings.problem(WHAT, "it is full ('#{summary['limit']}' of 'estate'): #{words}", flush)
+          end
+
+          def look_at_user
+            folder = @spool.path
+            folder = File.dirname(folder) until File.exist?(folder)
+            return unless @user.obstacle(folder, write: true)
+
+            path, user = [@spool.path, @user.name].map(&:shellescape)
+            @findings.problem(WHAT, "the user #{@user.name} cannot write to #{folder}",
+                              "install -d -o #{user} -m 700 #{path} && chown -R #{user} #{path}")
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+require 'simpkv/server/archives/export'
+require 'simpkv/server/archives/unpacked'
+require 'simpkv/server/body_json'
+
+module Simpkv
+  module Server
+    module Archives
+      # Reads the commands of an archive, one at a time. It passes over what the service does not store: the inputs of
+      # catalogs, and expirations.
+      class Import
+        # The name of a file, whichever folder the archive begins with. PuppetDB documents another name for the metadata
+        # than it writes.
+        NAME = %r{\A(?:[^/]+/)?(?:(?<metadata>(?:export-)?metadata\.json)|(?<folder>\w+)/[^/]+)\z}.freeze
+        private_constant :NAME
+
+        # @param limit [Integer] bytes of a file in the archive
+        def initialize(limit)
+          @limit = limit
+        end
+
+        # @param file [File] a tar.gz
+        # @yieldparam command [Commands::ReplaceFacts, Commands::ReplaceCatalog, Commands::StoreReport]
+        # @return [Hash{String => Integer}] the number of commands, by their folders; and of files that were passed over
+        #   as `ignored`
+        # @raise [Problem] it is no archive, or has something else than the service takes; names the file in it
+        def read(file, &block)
+          counts = { **COMMANDS.transform_values { 0 }, 'ignored' => 0 }
+          versions = nil
+          each_file(file) do |entry, name|
+            next versions = versions(json(entry)) if name[:metadata]
+
+            demand(versions)
+            counts[take(entry, name[:folder], versions, &block)] += 1
+          end
+          demand(versions)
+          counts
+        end
+
+        private
+
+        def each_file(file)
+          Unpacked.new(file, @limit).each do |entry|
+            name = NAME.match(entry.full_name) if entry.file?
+            yield entry, name if name
+          end
+        end
+
+        def demand(versions)
+          return if versions
+
+          raise Problem.new(400, "archive: its first file must be #{FOLDER}/#{METADATA}, with the versions of commands")
+        end
+
+        # @return [Hash]
+        def versions(metadata)
+          versions = metadata['command_versions'] if metadata.is_a?(Hash)
+          versions.is_a?(Hash) ? versions : demand(nil)
+        end
+
+        # @return [String] the member of the counts
+        def take(entry, folder, versions)
+          name, type = COMMANDS[folder]
+          return 'ignored' unless name
+
+          unless versions[name] == type::VERSION
+            raise Problem.new(400, "command_versions: this service takes '#{name}' in version #{type::VERSION}")
+          end
+
+          yield type.new(Commands::Payload.new(json(entry)))
+          folder
+        rescue Problem => e
+          raise Problem.new(e.status, "#{entry.full_name}: #{e.message}"), cause: nil
+        end
+
+        def json(entry)
+          if entry.header.size > @limit
+            raise Problem.new(413, "a command has at most #{@limit} bytes: 'command_bytes' of 'server'")
+          end
+
+          BodyJson.parse(entry.read.to_s)
+        end
+      end
+    end
+  end
+end

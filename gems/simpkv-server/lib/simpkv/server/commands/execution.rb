@@ -1,0 +1,24 @@
+# frozen_string_literal: true
+
+require 'simpkv/server/problem'
+
+module Simpkv
+  module Server
+    module Commands
+      # Carries out commands.
+      module Execution
+        # @param command [ReplaceFacts, ReplaceCatalog, StoreReport, DeactivateNode]
+        # @param estate [Estate]
+        # @return [void]
+        # @raise [Problem, Error, ConfigError]
+        def self.of(command, estate)
+          Estate::Run.current.at_writer { command.save(estate) }
+        rescue UnencodableError # Its message has the path inside a value, which could show a part of a secret.
+          raise Problem.new(400, 'the payload has a value that no document can hold'), cause: nil
+        ensure
+          Estate::Run.current.forget
+        end
+      end
+    end
+  end
+end
