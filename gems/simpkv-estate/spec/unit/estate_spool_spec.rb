@@ -27,6 +27,11 @@ RSpec.describe Simpkv::Estate::Spool do
     Dir[File.join(folder, 'globals/spool', '*')].sort
   end
 
+  # @return [Hash] see {Simpkv::Store#tree}, with the folders in order
+  def everything
+    estate.store.tree('globals').tap { |tree| tree[:folders].sort! }
+  end
+
   # @return [String] a time of RFC 3339
   def ago(seconds)
     (Time.now.utc - seconds).iso8601(6)
@@ -97,10 +102,10 @@ RSpec.describe Simpkv::Estate::Spool do
     [facts('web1'), exports('web1', 'felix'), report('web1')].each { |write| away.spool.save(write) }
     kept = entries.to_h { |file| [file, File.binread(file)] }
     spool.deliver
-    before = estate.store.tree('globals')
+    before = everything
     kept.each { |file, document| File.binwrite(file, document) }
     expect(spool.deliver.errors).to eq({})
-    expect(estate.store.tree('globals')).to eq(before)
+    expect(everything).to eq(before)
   end
 
   it 'loses nothing that it has acknowledged if its process is killed', needs: :fork do

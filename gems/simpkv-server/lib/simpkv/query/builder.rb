@@ -19,7 +19,7 @@ module Simpkv
       DOUBTFUL = '?'
       # The seconds after which doubtful nodes are read again, though their digests are the same.
       DOUBT = 10
-      private_constant :CHUNK, :UNSETTLED, :DOUBTFUL, :DOUBT
+      private_constant :UNSETTLED, :DOUBTFUL, :DOUBT
 
       # @return [Feed] of the estate
       attr_reader :feed

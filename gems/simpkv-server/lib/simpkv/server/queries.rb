@@ -214,10 +214,11 @@ module Simpkv
         demand(progress)
       end
 
-      # @return [Boolean] whether the index is built for the first time, and says how far that is
+      # @return [Boolean] whether the index is built for the first time, and says that more is missing than the nodes
+      #   that are entered next, which take a moment
       def building?
         state = @index.examine { |database| Query::Index::State.of(database) }
-        !state.nil? && state.refreshed.nil? && !state.total.nil?
+        !state.nil? && state.refreshed.nil? && !state.total.nil? && state.total - state.done > Query::Builder::CHUNK
       end
 
       # @raise [Query::StaleError] unless another process has refreshed the index
