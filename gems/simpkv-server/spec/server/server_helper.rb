@@ -68,13 +68,21 @@ RSpec.shared_context 'with a service for all examples' do |*arguments, indexed: 
   let(:service) do
     stop_kept unless @kept[:options] == options && @kept[:service]&.pid && (!indexed || index_made)
     @kept[:options] = options
-    @kept[:service] ||= Service.new(options, *arguments).tap(&:start)
+    @kept[:service] ||= Service.new(options, *arguments).tap(&:start).tap { |begun| await_index(begun) if indexed }
   end
 
   before do
     @root = File.join(@kept.fetch(:folder), 'store')
     FileUtils.mkdir_p(@root)
     empty(store)
+  end
+
+  # Waits until the index is complete, or cannot be made.
+  def await_index(service)
+    eventually(within: 60) do
+      index = service.client.get('/readyz').data.fetch('index', 'ok' => true)
+      index['ok'] || index['error']
+    end
   end
 
   # Stops the service, and deletes its index.
