@@ -94,6 +94,20 @@ RSpec.describe 'simpkv doctor, with files' do
     expect(simpkv!('-g', 'get', 'simpkv-doctor-0123abcd/k')).to eq('x')
   end
 
+  # Doctor did not report them.
+  it 'names the temporary files of killed writers, but none of a live one, and other commands show none' do
+    %w[new old].each { |key| simpkv!('-g', 'put', "app/#{key}", 'x') }
+    name = File.join(root, 'globals/app/.skv~000000000000000')
+    %w[1 2].each { |number| File.write("#{name}#{number}", 'pl4nted') }
+    File.link(File.join(root, 'globals/app/new'), "#{name}3") # The writer had not removed its second name.
+    File.open("#{name}2") do |file|
+      file.flock(File::LOCK_EX)
+      expect(findings).to contain_exactly(warning('temporary files', /left #{name}1, #{name}3$/, /rm '#{name}1'$/))
+    end
+    shown = [%w[ls app], %w[tree], %w[export]].map { |arguments| simpkv!('-g', *arguments) }
+    expect(shown).to all(include('old')).and all(satisfy { |output| !output.include?('skv~') })
+  end
+
   it 'checks one backend of a configuration that functions refuse' do
     backends['move'] = backends.delete('default')
     expect(simpkv('init', '-b', 'move').code).to eq(0)

@@ -158,12 +158,15 @@ module Simpkv
 
       def report_losses
         @losses.group_by(&:last).each do |why, losses|
-          paths = losses.map { |path, _| Output.name(path) }.sort
-          more = ", and #{paths.length - NAMED} more" if paths.length > NAMED
-          findings.warning('lost values', "#{Output.count(paths.length, 'key')} as simpkv 1.0.0 stored some: #{why}: " \
-                                          "#{paths.first(NAMED).join(', ')}#{more}",
+          findings.warning('lost values', "#{Output.count(losses.length, 'key')} as simpkv 1.0.0 stored some: " \
+                                          "#{why}: #{named(losses.map(&:first))}",
                            'store these values anew, or delete the keys')
         end
+      end
+
+      def named(paths)
+        more = ", and #{paths.length - NAMED} more" if paths.length > NAMED
+        "#{paths.map { |path| Output.name(path) }.sort.first(NAMED).join(', ')}#{more}"
       end
 
       def report_keys(errors, faults, count)

@@ -11,6 +11,7 @@ module Simpkv
         return unless there? && opens? && safe?
 
         look_for_leftovers
+        look_for_temporary_files
         look_at_keys
         @write ? try_writing : findings.unknown('writing', 'not tried (--read-only)')
       end
@@ -46,6 +47,26 @@ module Simpkv
 
         findings.warning('rights', format('%<root>s is open to every local user (mode %<mode>04o)',
                                           root: root, mode: mode & 0o7777), "chmod o-rwx '#{root}'")
+      end
+
+      # The next writer of a key deletes what a killed one has left. Of other keys, it stays.
+      def look_for_temporary_files
+        files = roots.flat_map { |folder| Dir.glob(File.join(folder, '**/.skv~*'), File::FNM_DOTMATCH, base: root) }
+        files = files.map { |file| File.join(root, file) }.select { |file| left?(file) }
+        return if files.empty?
+
+        first = LdapAccess.shell([files.first])
+        findings.warning('temporary files', "killed writers have left #{named(files)}",
+                         "the next put of the key deletes its file; so does: flock -n #{first} rm #{first}")
+      end
+
+      # A live writer has locked its file. By now, it may have given it the name of the key.
+      def left?(file)
+        File.open(file, File::RDONLY | File::NOFOLLOW | File::NONBLOCK) do |open|
+          open.stat.file? && open.flock(File::LOCK_SH | File::LOCK_NB) && File.identical?(open, file)
+        end
+      rescue SystemCallError
+        false
       end
 
       def try_writing
