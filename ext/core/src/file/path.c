@@ -296,11 +296,13 @@ skv_status skv_path_refuse_key(skv_file_call *call, size_t len)
 {
     size_t reached = 0;
     int fd = walk_to_folder(call, call->path, len, SKV_FOLDER_LOOK, &reached);
-    bool is_key = fd < 0 && errno == ENOTDIR;
 
-    skv_fd_close(fd);
-    if (!is_key)
+    if (fd >= 0 || errno == ENOENT) {
+        skv_fd_close(fd);
         return skv_file_stale(call);
+    }
+    if (errno != ENOTDIR)
+        return skv_file_fail(call, errno);
     return skv_fail(call->reply, SKV_IS_KEY,
                     "%s '%s/%s'%s: '%.*s' is a key, not a folder: delete it, or choose another name", call->what,
                     call->root_path, call->key->path, call->failed, (int)reached, call->path);

@@ -344,6 +344,21 @@ static void a_failing_disk_loses_and_tears_nothing(void)
     CHECK(faults > 100);
 }
 
+/* They used to start again until their deadline, and to report that they had waited for a lock. */
+static void calls_below_a_key_end_with_the_error_of_the_disk(void)
+{
+    CHECK(put("globals/k", "d") == SKV_OK);
+    disk.error = EIO;
+    disk.lasting = true;
+    disk.countdown = 1;
+    CHECK(put("globals/k/below", "d") == SKV_UNAVAILABLE);
+    CHECK_HAS(skv_reply_message(reply), "/globals/k/below' failed: Input/output error");
+    CHECK(create_folder("globals/k/below") == SKV_UNAVAILABLE);
+    CHECK_HAS(skv_reply_message(reply), "/globals/k/below': Input/output error");
+    disk.countdown = 0;
+    CHECK(put("globals/k/below", "d") == SKV_IS_KEY && create_folder("globals/k/below") == SKV_IS_KEY);
+}
+
 static void a_read_only_disk_can_be_read(void)
 {
     skv_store *opened;
@@ -559,11 +574,15 @@ static void nobody_else_can_open_a_file_before_it_has_its_group(void)
 
 int main(void)
 {
-    static void (*const tests[])(void) = {
-        a_failing_disk_loses_and_tears_nothing,   a_read_only_disk_can_be_read,
-        what_a_call_has_done_survives_a_crash,    a_failing_disk_tears_no_record_of_a_batch,
-        a_batch_needs_no_more_room_than_its_puts, a_batch_keeps_no_replaced_documents,
-        a_batch_syncs_each_folder_once,           nobody_else_can_open_a_file_before_it_has_its_group};
+    static void (*const tests[])(void) = {a_failing_disk_loses_and_tears_nothing,
+                                          calls_below_a_key_end_with_the_error_of_the_disk,
+                                          a_read_only_disk_can_be_read,
+                                          what_a_call_has_done_survives_a_crash,
+                                          a_failing_disk_tears_no_record_of_a_batch,
+                                          a_batch_needs_no_more_room_than_its_puts,
+                                          a_batch_keeps_no_replaced_documents,
+                                          a_batch_syncs_each_folder_once,
+                                          nobody_else_can_open_a_file_before_it_has_its_group};
     int status = run_file_tests("store_file_failing", tests, sizeof tests / sizeof *tests);
 
     check_tally("disk that is full, broken or read-only", faults, calls_made());
