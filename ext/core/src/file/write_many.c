@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* The most records at once, and the size of their documents from which on no more are added: each needs up to four
@@ -42,6 +43,7 @@ typedef struct file_batch {
     to_sync folders[RECORDS_MAX];
     size_t folder_count;
     bool has_old_files;
+    bool is_crowded; /* half of the descriptors that the process may have are in use */
 } file_batch;
 
 /* Returns true for one name, and for the names of a folder and of a key below it. */
@@ -96,6 +98,15 @@ static bool lacks_room(const skv_batch *batch, size_t others)
     return others > 0 && batch->each->status == SKV_FULL;
 }
 
+/* Returns true if half of the descriptors that the process may have are in use: a new one has the lowest free number.
+ * The others are for other threads, which may run batches, too. */
+static bool is_crowded(int new_descriptor)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)new_descriptor >= limit.rlim_cur / 2;
+}
+
 /* Prepares the put of a record, or decides the record. Returns false if it has to be put by itself. */
 static bool prepare_record(file_batch *b, skv_record *record)
 {
@@ -117,6 +128,7 @@ static bool prepare_record(file_batch *b, skv_record *record)
             b->files[b->count].fd = item->write.temp.fd;
             b->bytes += record->put.document_len;
             b->has_old_files |= item->write.old >= 0;
+            b->is_crowded = is_crowded(item->write.temp.fd);
             b->count++;
             return true;
         }
@@ -210,7 +222,7 @@ static void write_prepared(file_batch *b)
         if (!b->items[i].record->is_decided)
             skv_batch_run_one(b->batch, b->store, b->items[i].record);
     b->count = b->bytes = b->folder_count = 0;
-    b->has_old_files = false;
+    b->has_old_files = b->is_crowded = false;
 }
 
 void skv_file_put_many(skv_store *store, skv_batch *batch)
@@ -227,7 +239,7 @@ void skv_file_put_many(skv_store *store, skv_batch *batch)
         skv_record *record = &batch->records[i];
         bool is_alone = !record->is_decided && !prepare_record(&b, record);
 
-        if (is_alone || b.count == max || b.bytes >= BYTES_MAX)
+        if (is_alone || b.count == max || b.bytes >= BYTES_MAX || b.is_crowded)
             write_prepared(&b);
         if (is_alone && batch->status == SKV_OK)
             skv_batch_run_one(batch, store, record);

@@ -36,9 +36,15 @@ static void a_batch_holds_no_lock_while_it_waits_for_another(void)
     CHECK(names_in("globals") == 3);
 }
 
-/* Puts the keys in ascending or descending order, many times. Returns the number of failures. */
-static void *put_in_order(void *descending)
+typedef struct order {
+    const char *folder;
+    bool descending;
+} order;
+
+/* Puts the keys of a folder in ascending or descending order, many times. Returns the number of failures. */
+static void *put_in_order(void *argument)
 {
+    const order *o = argument;
     skv_reply *own = skv_reply_new();
     char records[KEYS * 64];
     size_t failures = 0;
@@ -50,9 +56,9 @@ static void *put_in_order(void *descending)
             char key[32], document[16];
             uint32_t head[4] = {0};
 
-            key_of(key, "f", descending ? KEYS - 1 - i : i);
+            key_of(key, o->folder, o->descending ? KEYS - 1 - i : i);
             head[0] = (uint32_t)strlen(key);
-            head[1] = (uint32_t)snprintf(document, sizeof document, "%s%d", descending ? "d" : "a", round);
+            head[1] = (uint32_t)snprintf(document, sizeof document, "%s%d", o->descending ? "d" : "a", round);
             memcpy(records + len, head, sizeof head);
             memcpy(records + len + sizeof head, key, head[0]);
             memcpy(records + len + sizeof head + head[0], document, head[1]);
@@ -66,19 +72,31 @@ static void *put_in_order(void *descending)
     return (void *)failures;
 }
 
-/* Each would wait for a lock of the other one. */
-static void batches_in_opposite_orders_do_not_wait_for_each_other(void)
+static void put_at_once(order *orders, size_t count)
 {
-    pthread_t threads[2];
+    pthread_t threads[4];
     void *failures;
 
-    for (size_t i = 0; i < 2; i++)
-        pthread_create(&threads[i], NULL, put_in_order, i ? threads : NULL);
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; i < count; i++)
+        pthread_create(&threads[i], NULL, put_in_order, &orders[i]);
+    for (size_t i = 0; i < count; i++) {
         pthread_join(threads[i], &failures);
         CHECK(failures == NULL);
     }
-    CHECK(names_in("globals/f") == KEYS);
+    for (size_t i = 0; i < count; i++) {
+        char folder[32];
+
+        snprintf(folder, sizeof folder, "globals/%s", orders[i].folder);
+        CHECK(names_in(folder) == KEYS);
+    }
+}
+
+/* Each would wait for a lock of the other one. */
+static void batches_in_opposite_orders_do_not_wait_for_each_other(void)
+{
+    order orders[] = {{"f", false}, {"f", true}};
+
+    put_at_once(orders, 2);
 }
 
 static void records_that_reach_one_key_through_a_link_come_in_order(void)
@@ -114,6 +132,19 @@ static void a_batch_needs_few_descriptors(void)
     CHECK(names_in("globals/f") == KEYS / 2 && names_in("globals/g") == KEYS / 2);
 }
 
+/* They used to take all descriptors of the process, so that records failed: "Too many open files". */
+static void batches_at_once_leave_descriptors_to_each_other(void)
+{
+    order orders[] = {{"a", false}, {"b", false}, {"c", false}, {"f", false}};
+    struct rlimit before, few;
+
+    CHECK(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    few = (struct rlimit){.rlim_cur = 64, .rlim_max = before.rlim_max};
+    CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
+    put_at_once(orders, 4);
+    CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0);
+}
+
 static void a_batch_is_put_where_no_thread_can_start(void)
 {
     batch_clear();
@@ -130,11 +161,9 @@ static void a_batch_needs_no_threads(void)
 int main(void)
 {
     static void (*const tests[])(void) = {
-        a_batch_holds_no_lock_while_it_waits_for_another,
-        batches_in_opposite_orders_do_not_wait_for_each_other,
-        records_that_reach_one_key_through_a_link_come_in_order,
-        a_batch_needs_few_descriptors,
-        a_batch_needs_no_threads,
+        a_batch_holds_no_lock_while_it_waits_for_another,        batches_in_opposite_orders_do_not_wait_for_each_other,
+        records_that_reach_one_key_through_a_link_come_in_order, a_batch_needs_few_descriptors,
+        batches_at_once_leave_descriptors_to_each_other,         a_batch_needs_no_threads,
     };
 
     return run_file_tests("store_file_batches", tests, sizeof tests / sizeof *tests);
