@@ -20,6 +20,17 @@ RSpec.describe 'The start of the service' do
     service&.stop
   end
 
+  # It said nothing.
+  it 'says that its memory has no limit of arenas where Ruby has no fiddle, and serves' do
+    File.write(File.join(@root, 'fiddle.rb'), "raise LoadError, 'cannot load such file -- fiddle'")
+    service = Service.new(options, env: { 'RUBYLIB' => @root })
+    service.start
+    expect(service.client.get('/healthz').status).to eq(200)
+    expect(service.log.scan(/install that gem, or set MALLOC_ARENA_MAX=2$/).length).to eq(1)
+  ensure
+    service&.stop
+  end
+
   # @return [Array(String, Integer)] the output and the exit code of a service that cannot start
   def start_on(path)
     Service.failure('-c', service.configuration, '--bind', "unix://#{path}")

@@ -16,6 +16,7 @@ module Simpkv
 
       # Limits their number, before there are threads. Does nothing where malloc is not that of glibc.
       #
+      # @yieldparam why [String] why there is no limit, where Ruby cannot call malloc
       # @return [void]
       def self.limit
         return if ENV[VARIABLE]
@@ -23,7 +24,9 @@ module Simpkv
         require 'fiddle'
         integer = Fiddle::TYPE_INT
         Fiddle::Function.new(Fiddle::Handle::DEFAULT['mallopt'], [integer, integer], integer).call(PARAMETER, MOST)
-      rescue LoadError, Fiddle::DLError
+      rescue LoadError
+        yield "memory may grow for hours, because this Ruby has no fiddle: install that gem, or set #{VARIABLE}=#{MOST}"
+      rescue Fiddle::DLError
         nil
       end
     end

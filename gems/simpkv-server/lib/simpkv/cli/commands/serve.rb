@@ -30,11 +30,12 @@ module Simpkv
 
         def run
           Gems.load_for('simpkv serve', 'simpkv-server') { require 'simpkv/server' }
-          Server::Arenas.limit
+          log = Server::Log.new($stderr, debug: @debug)
+          Server::Arenas.limit { |why| log.call(why) }
           signals = Server::Signals.new # One that arrives while the configuration is read must not be lost.
           Server::Service.new(configuration.site, binds: @binds, local_write: @local_write, vardir: @flags[:vardir],
                                                   commands: { restart: command_line, doctor: doctor },
-                                                  log: Server::Log.new($stderr, debug: @debug)) do
+                                                  log: log) do
             read_again
           end.run(signals)
           nil
