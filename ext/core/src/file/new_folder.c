@@ -17,18 +17,6 @@
 
 #define TRIES 100
 
-/* Makes a folder's names durable. */
-static int sync_folder(int folder)
-{
-    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), result;
-
-    if (fd < 0)
-        return -1;
-    result = fsync(fd);
-    skv_fd_close(fd);
-    return result;
-}
-
 static bool is_name_taken(int parent, const char *name)
 {
     int saved = errno;
@@ -74,12 +62,26 @@ static int give_folder_access(int parent, const char *name)
     return result;
 }
 
+/* Makes the name of a new folder durable. If that fails, removes the folder: later writers take it for an old one, and
+ * do not sync its name. */
+static int sync_new_folder(int parent, const char *name)
+{
+    int error_number;
+
+    if (fsync(parent) == 0)
+        return 1;
+    error_number = errno;
+    (void)unlinkat(parent, name, AT_REMOVEDIR);
+    errno = error_number;
+    return -1;
+}
+
 /*
  * All processes that make the folder use the same temporary name. A process finishes the temporary folder that another
  * process has not finished, and removes it if it lacks the permission to finish it. That is safe: the folder is empty,
  * and a process whose temporary folder is missing starts again.
  */
-int skv_folder_make(int parent, const char *name)
+static int make_in(int parent, const char *name)
 {
     char temp[SKV_TEMP_NAME_SIZE];
     int failed = ENOENT;
@@ -91,7 +93,7 @@ int skv_folder_make(int parent, const char *name)
         if (give_folder_access(parent, temp) == 0 && rename_without_replacing(parent, temp, name) == 0) {
             /* Another process may have made its own unfinished folder under the temporary name meanwhile. */
             (void)give_folder_access(parent, name);
-            return sync_folder(parent) < 0 ? -1 : 1;
+            return sync_new_folder(parent, name);
         }
         failed = errno;
         if (failed != ENOENT && unlinkat(parent, temp, AT_REMOVEDIR) < 0 && errno != ENOENT)
@@ -101,4 +103,16 @@ int skv_folder_make(int parent, const char *name)
     }
     errno = failed;
     return -1;
+}
+
+int skv_folder_make(int parent, const char *name)
+{
+    /* It may have been opened for looking only, which cannot be synced. */
+    int fd = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), made;
+
+    if (fd < 0)
+        return is_name_taken(parent, name) ? 0 : -1;
+    made = make_in(fd, name);
+    skv_fd_close(fd);
+    return made;
 }
