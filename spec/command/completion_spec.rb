@@ -107,6 +107,13 @@ RSpec.describe 'simpkv completion' do
       expect(completed('--', 'rm', '--').map(&:first)).to include('--recursive', '--force', '--config', '--help')
       expect(completed('--', 'get', '--').map(&:first)).to include('--config').and(not_include('--recursive'))
       expect(completed('--', 'rm', '--', '-')).to eq([])
+      expect(completed('--', 'rm', '-').map(&:first)).to include('-r', '-c', '--recursive')
+    end
+
+    # It offered none of them.
+    it 'completes both names of an option that has a negative one' do
+      expect(completed('--', 'put', '--s').map(&:first)).to include('--sensitive')
+      expect(completed('--', 'put', '--no-').map(&:first)).to eq(%w[--no-sensitive])
     end
 
     it 'describes commands, options and values' do

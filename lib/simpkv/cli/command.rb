@@ -64,12 +64,18 @@ module Simpkv
       def parser
         require 'simpkv/cli/parser'
         usage = "Usage: simpkv #{self.class.title} [options] #{self.class::ARGUMENTS}"
-        @parser ||= Parser.new(usage.rstrip) do |parser|
-          parser.separator("\n#{self.class::DESCRIPTION}\nOptions:")
-          define(parser)
-          parser.separator('')
-          common(parser)
-        end
+        @parser ||= Parser.new(usage.rstrip) { |parser| define_all(parser) }
+      end
+
+      # Defines its own options, and those that all commands have.
+      #
+      # @param parser [OptionParser, #on, #separator]
+      # @return [void]
+      def define_all(parser)
+        parser.separator("\n#{self.class::DESCRIPTION}\nOptions:")
+        define(parser)
+        parser.separator('')
+        common(parser)
       end
 
       # @return [String] the text of --help

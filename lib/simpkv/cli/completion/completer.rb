@@ -17,6 +17,20 @@ module Simpkv
       PART = /(\s+)|'([^']*)'?|"((?:\\.|[^"\\])*)"?|\\(.?)|([^\s'"\\]+)/m.freeze
       private_constant :KINDS, :PART
 
+      # Notes the names of options, and what they are for. To load OptionParser would take longer than all the rest.
+      class Names < Array
+        def separator(_text); end
+
+        # `--[no-]sensitive` has two names.
+        def on(*words)
+          switches, texts = words.grep(String).partition { |word| word.start_with?('-') }
+          names = switches.map { |switch| switch[/\A-+(?:\[no-\])?[\w-]+/] }
+          names = names.flat_map { |name| ['', 'no-'].map { |prefix| name.sub('[no-]', prefix) }.uniq }
+          concat(names.map { |name| [name, texts.join(' ')] })
+        end
+      end
+      private_constant :Names
+
       # Splits a line as a shell does. Evaluates nothing.
       #
       # @param line [String] the line up to the cursor
@@ -93,9 +107,7 @@ module Simpkv
       end
 
       def names
-        @command.switches.flat_map do |switch|
-          (switch.short + switch.long).map { |name| [name, switch.desc.join(' ')] }
-        end
+        Names.new.tap { |names| @command.define_all(names) }
       end
 
       # The values of an option.
