@@ -11,5 +11,6 @@ require 'simpkv/native'
 # two bindings to one C core with the same methods: `cext`, an extension for MRI, and `ffi`, for JRuby and, on demand,
 # MRI. A process uses one.
 module Simpkv
-  LIBRARY.each { |file| require "simpkv/#{file}" }
+  # MRI loads a file when its constant is used. JRuby, whose programs have threads and start slowly, loads all at once.
+  LIBRARY.each_key { |constant| const_get(constant) } if RUBY_ENGINE == 'jruby'
 end

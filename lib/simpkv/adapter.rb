@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv'
+require 'simpkv/all'
 require 'simpkv/config/hiera_names'
 
 module Simpkv

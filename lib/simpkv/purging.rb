@@ -1,8 +1,7 @@
 # frozen_string_literal: true
 
-require 'simpkv'
+require 'simpkv/all'
 require 'simpkv/native/json_writer'
-require 'simpkv/backend'
 require 'simpkv/config/site_file'
 require 'simpkv/purging/entries'
 require 'simpkv/purging/patterns'

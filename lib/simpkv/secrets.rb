@@ -2,8 +2,6 @@
 
 require 'simpkv/secrets/entry'
 require 'simpkv/secrets/request'
-require 'simpkv/store/compare_and_swap'
-require 'simpkv/store/first_write'
 
 module Simpkv
   # The secrets of a store: each is made once, by the first of several callers, and so is each form of it.

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require 'simpkv/audit'
-require 'simpkv/document/stored_form'
 require 'simpkv/store/chosen_documents'
 require 'simpkv/store/directory'
 

@@ -42,6 +42,21 @@ RSpec.describe 'The start of the command' do
     end
   end
 
+  it 'loads no library for the completion of an option (it loaded OptionParser)' do
+    out, own, others = started('complete', '--line', 'simpkv get --')
+    expect([out, others & libraries]).to match([/--recurse/, []])
+    expect(own.length).to be <= 24
+  end
+
+  it 'of a Ruby program loads what a get needs (it loaded the whole library)' do
+    program = "require 'simpkv'; store = Simpkv::Store.open('file', 'root_path' => ARGV.first)\n" \
+              "print [store.get('globals/k', required: false), *$LOADED_FEATURES.grep(/simpkv/)].inspect"
+    library = File.expand_path('../../lib', __dir__)
+    out, = Open3.capture2e(Unbundled::VARIABLES, RbConfig.ruby, '-I', library, '-e', program, File.join(folder, 'keys'))
+    expect(out).to start_with('[nil, ')
+    expect(out.split(', ').length).to be <= 25
+  end
+
   it 'loads what a `get` needs, and no more (it loaded 198 files, those of secrets and of encryption among them)' do
     simpkv!('put', 'app1/token', 'value') if store
     out, own, others = started('get', 'app1/token')

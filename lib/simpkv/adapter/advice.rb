@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require 'timeout'
-require 'simpkv/config/spelling'
 
 module Simpkv
   class Adapter

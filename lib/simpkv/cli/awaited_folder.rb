@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require 'simpkv/store/change'
-
 module Simpkv
   module Cli
     # Waits for a folder that does not exist yet, for a watch.

@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require 'simpkv/backend'
 require 'simpkv/cli/owners'
 require 'simpkv/cli/store_folder'
 

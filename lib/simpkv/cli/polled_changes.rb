@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require 'digest'
-require 'simpkv/store/change'
 
 module Simpkv
   module Cli

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/output'
-require 'simpkv/clock'
 
 module Simpkv
   module Cli

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require 'simpkv/backend'
-
 module Simpkv
   module Cli
     # The place of a file backend, for a command: a store that root makes belongs to the user of puppetserver.

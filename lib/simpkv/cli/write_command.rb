@@ -4,7 +4,6 @@ require 'simpkv/cli/command'
 require 'simpkv/cli/data_file'
 require 'simpkv/cli/revision'
 require 'simpkv/cli/versioned'
-require 'simpkv/document/placeholder'
 
 module Simpkv
   module Cli

@@ -1,8 +1,6 @@
 # frozen_string_literal: true
 
 require 'simpkv/counted'
-require 'simpkv/document/rich_data'
-require 'simpkv/document/versions'
 
 module Simpkv
   # What can be told of a document as it is stored, without decrypting it and without a value.

@@ -2,8 +2,6 @@
 
 require 'digest'
 require 'securerandom'
-require 'simpkv/document/rich_data'
-require 'simpkv/document/versions'
 
 module Simpkv
   class Secrets

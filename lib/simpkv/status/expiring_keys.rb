@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require 'simpkv/document/stored_form'
 require 'simpkv/unsafe_characters'
 
 module Simpkv

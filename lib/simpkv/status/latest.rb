@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require 'simpkv/clock'
 require 'simpkv/errors'
 
 module Simpkv

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require 'simpkv/backend'
-
 module Simpkv
   module Status
     # How far the servers of a directory have got with its changes, by their own state of replication: contextCSN of

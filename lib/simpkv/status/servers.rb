@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require 'time'
-require 'simpkv/backend'
 require 'simpkv/status/replication'
 
 module Simpkv

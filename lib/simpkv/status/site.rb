@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require 'simpkv/backend'
-
 module Simpkv
   module Status
     # The stores of the site, for the service and for `simpkv status`. Each caller has stores of its own, whose

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require 'simpkv/store/chosen_documents'
-require 'simpkv/store/compare_and_swap'
 require 'simpkv/store/layer'
 
 module Simpkv

@@ -1,8 +1,5 @@
 # frozen_string_literal: true
 
-require 'simpkv/document/versions'
-require 'simpkv/store/compare_and_swap'
-
 module Simpkv
   # The write of a key by the first of several writers. All of them get the document of the first one.
   module FirstWrite

@@ -4,7 +4,6 @@ require 'simpkv/cli/command'
 require 'simpkv/cli/editor'
 require 'simpkv/cli/revision'
 require 'simpkv/cli/versioned'
-require 'simpkv/document/placeholder'
 
 module Simpkv
   module Cli

@@ -4,7 +4,6 @@ require 'simpkv/cli/command'
 require 'simpkv/cli/value'
 require 'simpkv/cli/versioned'
 require 'simpkv/cli/walk'
-require 'simpkv/document/stored_form'
 
 module Simpkv
   module Cli

@@ -3,7 +3,6 @@
 require 'securerandom'
 require 'simpkv/cli/lost_value'
 require 'simpkv/cli/walk'
-require 'simpkv/document/stored_form'
 
 module Simpkv
   module Cli

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv'
+require 'simpkv/all'
 require 'simpkv/access/ldap_rules/own_entries'
 require 'simpkv/backend/ldap_search'
 

@@ -2,7 +2,7 @@
 
 require 'digest'
 require 'securerandom'
-require 'simpkv'
+require 'simpkv/all'
 require 'tmpdir'
 
 module Simpkv
