@@ -44,7 +44,9 @@ module Simpkv
     # @param value [String] of an RDN
     # @return [String] the same for two values that a directory takes for one
     def self.folded(value)
-      value.scrub.unicode_normalize(:nfkc).gsub(/\p{Cf}/, '').downcase.split.join(' ')
+      # The tables of Unicode load for as long as all of simpkv.
+      value = value.scrub.unicode_normalize(:nfkc).gsub(/\p{Cf}/, '') unless value.ascii_only?
+      value.downcase.split.join(' ')
     end
 
     class << self
