@@ -208,6 +208,13 @@ RSpec.describe Simpkv::Query::Builder do
       end
     end
 
+    def tamper(sql)
+      database = Simpkv::Query::Index.open(index.path)
+      database.execute(sql)
+    ensure
+      database&.close
+    end
+
     def digest_of(certname)
       select('SELECT digest FROM nodes WHERE certname = ?', certname).flatten.first
     end
@@ -518,6 +525,62 @@ RSpec.describe Simpkv::Query::Builder do
       expect(select('SELECT version FROM catalogs')).to eq [['5']]
     end
 
+    describe 'with stored catalogs' do
+      let(:estate) { open_estate('catalogs' => true) }
+      let(:catalog) { { 'environment' => 'production', 'resources' => [{ 'type' => 'File', 'title' => '/a' }] } }
+
+      before do
+        estate.catalogs.put('web1', catalog)
+        run_node('web1')
+        builder.refresh
+      end
+
+      # @return [Array] after a refresh: the types of the node's resources, and the nodes whose rows are others
+      def refreshed
+        builder.refresh
+        [select('SELECT type FROM resources ORDER BY 1').flatten, builder.check]
+      end
+
+      it 'writes no rows of resources while catalog and exports are the same' do
+        tamper("DELETE FROM resources WHERE type = 'File'")
+        estate.facts.save('web1', { 'number' => 7 })
+        expect([*refreshed, number('web1')]).to eq [%w[User], %w[web1], '7']
+        estate.catalogs.put('web1', catalog.merge('version' => '2'))
+        estate.facts.save('web1', { 'number' => 8 })
+        expect(refreshed).to eq [%w[File User], []]
+      end
+
+      it 'reads the catalog alone after a run that has changed the status only' do
+        read = []
+        allow(estate.store).to receive(:get_many).and_wrap_original do |get_many, keys|
+          get_many.call(keys.each { |key| read << key })
+        end
+        estate.reports.save('web1', 'status' => 'failed', 'environment' => 'production', 'events' => [])
+        builder.refresh
+
+        expect(read.grep(/web1/)).to match_array(%w[inventory/web1 status/web1 catalogs/web1 reports/web1/1
+                                                    reports/web1/2].map { |name| "globals/estate/#{name}" })
+        expect(builder.check).to eq []
+      end
+
+      it 'enters other exports, and another environment, beside the same catalog' do
+        estate.exports.save('web1', { 'host' => [{ 'title' => 'web1' }] }, 'production')
+        expect(refreshed).to eq [%w[File Host], []]
+        estate.catalogs.put('web1', catalog.reject { |name, _| name == 'environment' })
+        estate.exports.save('web1', {}, 'testing')
+        expect(refreshed).to eq [%w[File], []]
+        estate.exports.save('web1', {}, 'production')
+        expect([*refreshed, select('SELECT environment FROM catalogs')]).to eq [%w[File], [], [['production']]]
+      end
+
+      it 'gives a catalog without a time that of the last run' do
+        change('status/web1') { |text| text.sub(/"last_seen":"[^"]+"/, '"last_seen":"2026-01-01T00:00:00Z"') }
+        estate.facts.save('web1', { 'number' => 7 })
+        expect(refreshed).to eq [%w[File User], []]
+        expect(select('SELECT c.producer_timestamp FROM catalogs c')).to eq [['2026-01-01T00:00:00.000Z']]
+      end
+    end
+
     it 'marks a node as expired though nothing changes' do
       mortal = open_estate('node_ttl' => '1h')
       run_node('web1', site: mortal)
@@ -624,13 +687,6 @@ RSpec.describe Simpkv::Query::Builder do
       before do
         %w[web1 web2].each { |certname| run_node(certname) }
         builder.refresh
-      end
-
-      def tamper(sql)
-        database = Simpkv::Query::Index.open(index.path)
-        database.execute(sql)
-      ensure
-        database&.close
       end
 
       ["UPDATE facts SET value = '9' WHERE node = web1", 'DELETE FROM resources WHERE node = web1',

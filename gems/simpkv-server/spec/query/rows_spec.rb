@@ -306,8 +306,9 @@ RSpec.describe Simpkv::Query::Rows do
     it 'have its version and identifiers' do
       expect(rows(catalog: catalog, status: status)['catalogs'])
         .to match [{ 'environment' => 'production', 'producer_timestamp' => '2026-11-23T01:02:03.000Z',
-                     'producer' => nil, 'hash' => /\A\h{40}\z/, 'version' => '1790000000', 'transaction_uuid' => nil,
-                     'catalog_uuid' => 'cu1', 'code_id' => 'c1', 'job_id' => nil }]
+                     'producer' => nil, 'hash' => /\A\h{40}\z/, 'dated' => 0, 'source' => nil,
+                     'version' => '1790000000', 'transaction_uuid' => nil, 'catalog_uuid' => 'cu1',
+                     'code_id' => 'c1', 'job_id' => nil }]
     end
 
     it 'have its sender and its run' do

@@ -101,16 +101,18 @@ module Simpkv
       #
       # @param keys [Array<Array<String>>] as for {#read_many}
       # @param valid [Proc] says whether a value has the form of the subject
+      # @param known [Proc] gets the names of a key and its document. If it returns true, the document is not decoded,
+      #   and its value is nil
       # @yieldparam key [String] of a document whose content is malformed
       # @yieldparam why [String]
       # @return [Hash{Array<String> => Stored}] those that are stored
       # @raise [MissingError] one is not stored, and the folder has no marker
       # @raise [MalformedError] without a block: a document is malformed; names the key
       # @raise [Error] the store cannot read a document
-      def demand_many(keys, valid: method(:valid?))
+      def demand_many(keys, valid: method(:valid?), known: ->(_names, _document) { false })
         places = keys.to_h { |names| [path(*names), names] }
         stored_among(places.keys).each_with_object({}) do |(place, document), stored|
-          value = valid_or_error(place, document, valid)
+          value = unread(places[place], document, known) || valid_or_error(place, document, valid)
           next stored[places[place]] = value unless value.is_a?(Error)
           raise value unless block_given? && value.is_a?(MalformedError)
 
@@ -318,6 +320,11 @@ module Simpkv
         document.is_a?(Error) ? document : decoded(place, document)
       rescue MalformedError, DeniedError => e
         e
+      end
+
+      # @return [Stored, nil] without a value; nil for a document that is to be decoded
+      def unread(names, document, known)
+        Stored.new(document, nil) if document.is_a?(String) && known.call(names, document)
       end
 
       # @return [Stored, Error] an error names the key

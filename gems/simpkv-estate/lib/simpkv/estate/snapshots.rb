@@ -3,8 +3,8 @@
 module Simpkv
   class Estate
     # What a caller of {Snapshots} knows of a node: the digest, the number of the last run of which it has the report,
-    # its own name of that report, and the time of its facts, as text.
-    Known = Struct.new(:digest, :run, :report, :time)
+    # its own name of that report, the time of its facts, as text, and the source of its resources.
+    Known = Struct.new(:digest, :run, :report, :time, :source)
 
     # Reads all that is stored of nodes, for the index of queries. The record of the inventory is written after the
     # documents that it names, and the status names the last report: if the record and the status are the same as
@@ -15,9 +15,11 @@ module Simpkv
       # changes with the inventory record and the status; it is nil while the documents do not agree, because a run is
       # saving them, or because a replica is late. A node is `doubtful` if its facts or exports differ from those that
       # its record names: a replica may be so late that there is a digest nevertheless, which does not change when they
-      # arrive. With `status_only`, facts and exports were not read, because the caller knows them.
-      Snapshot = Struct.new(:digest, :inventory, :status, :facts, :exports, :catalog, :reports, :since, :status_only,
-                            :doubtful) do
+      # arrive. `source` is a digest of all that its resources come from, if a catalog is stored and no save is on its
+      # way. With `same_source`, the catalog was not decoded, because the caller knows the resources. With
+      # `status_only`, facts and exports were not read.
+      Snapshot = Struct.new(:digest, :inventory, :status, :facts, :exports, :catalog, :reports, :since, :source,
+                            :same_source, :status_only, :doubtful) do
         # @return [Boolean] whether there is such a node: a list may have had it before
         def stored?
           !(inventory.nil? && status.nil?)
@@ -80,36 +82,54 @@ module Simpkv
       private
 
       def snapshots(certnames, records, statuses, known, &block)
-        same = certnames.select { |name| same?(known[name], records[name], statuses[name]) }
-        parts = [records, statuses, *read(certnames - same, records, &block),
-                 *numbered(wanted(statuses.slice(*certnames), known), &block)]
+        catalogs, sources = catalogs(certnames, records, known, &block)
+        same_sources = sources.to_h { |name, source| [name, source == known[name]&.source] }
+        same = certnames.to_h { |name| [name, same?(known[name], records[name], statuses[name], same_sources[name])] }
+        parts = [records, statuses, *read(certnames.reject { |name| same[name] }, records, &block), catalogs,
+                 *numbered(wanted(statuses.slice(*certnames), known), &block), sources, same_sources, same]
         certnames.to_h do |name|
-          snapshot = Snapshot.new(nil, *parts.map { |part| part[name] }, same.include?(name))
-          [name, complete(name, snapshot, &block)]
+          [name, complete(name, Snapshot.new(nil, *parts.map { |part| part[name] }), &block)]
         end
       end
 
-      # @return [Array<Hash>] facts, exports and catalogs, by the names of nodes
+      # @return [Array<Hash>] facts and exports, by the names of nodes
       def read(certnames, records, &block)
         types = certnames.to_h { |name| [name, (records[name]&.value.to_h['exports'] || {}).keys] }
-        [@estate.facts.many(certnames, &block), @estate.exports.many(types, &block), catalogs(certnames, &block)]
+        [@estate.facts.many(certnames, &block), @estate.exports.many(types, &block)]
       end
 
-      def catalogs(certnames, &block)
-        return {} unless @estate.options['catalogs']
+      # @return [Array<Hash>] catalogs, without those whose resources are known, and the sources of resources, by the
+      #   names of nodes
+      def catalogs(certnames, records, known, &block)
+        return [{}, {}] unless @estate.options['catalogs']
 
-        named(@estate.catalogs, certnames, &block).transform_values(&:value)
+        sources = {}
+        unchanged = lambda do |(name), document|
+          source = source(records[name]&.value, document)
+          sources[name] = source if source
+          source && source == known[name]&.source
+        end
+        found = named(@estate.catalogs, certnames, known: unchanged, &block)
+        [found.transform_values(&:value), sources]
+      end
+
+      # @return [String, nil] see {Snapshot}. The record names the digests of the exports
+      def source(record, catalog)
+        return unless record && whole?(record)
+
+        parts = [Documents.digest(catalog), record['environment'], *record['exports'].sort.flatten]
+        Documents.digest(Codec.encode(parts))
       end
 
       # @return [Hash{String => Stored}] by the names of nodes
-      def named(documents, certnames, &block)
-        documents.demand_many(certnames.map { |name| [name] }, &block).transform_keys(&:first)
+      def named(documents, certnames, **how, &block)
+        documents.demand_many(certnames.map { |name| [name] }, **how, &block).transform_keys(&:first)
       end
 
       # Returns true if only the status has changed: the record names the digests of facts and exports. A catalog has
       # none there.
-      def same?(known, record, status)
-        return false if @estate.options['catalogs'] || [known&.time, record, status].include?(nil)
+      def same?(known, record, status, same_source)
+        return false if [known&.time, record, status].include?(nil) || (@estate.options['catalogs'] && !same_source)
 
         known.digest.start_with?("#{Documents.digest(record.document)}.") && whole?(record.value) &&
           status.value['last_seen'].to_s > known.time
@@ -140,14 +160,21 @@ module Simpkv
       # Adds reports, digest and doubt. The snapshot still has record, status and exports with their documents.
       def complete(name, snapshot, &block)
         digest = digest(snapshot.inventory, snapshot.status)
-        stored = snapshot.exports || {}
-        snapshot.inventory = snapshot.inventory&.value
-        snapshot.status = snapshot.status&.value
-        snapshot.exports = stored.transform_values(&:value)
+        exports = take_values(snapshot)
         snapshot.reports ||= reports(name, snapshot, &block)
-        snapshot.doubtful = !as_named?(name, snapshot, stored, &block)
+        snapshot.doubtful = !as_named?(name, snapshot, exports, &block)
+        snapshot.source = nil if snapshot.doubtful
         snapshot.digest = digest if settled?(snapshot)
         snapshot
+      end
+
+      # @return [Hash{String => Stored}] the exports with their documents
+      def take_values(snapshot)
+        exports = snapshot.exports || {}
+        snapshot.inventory = snapshot.inventory&.value
+        snapshot.status = snapshot.status&.value
+        snapshot.exports = exports.transform_values(&:value)
+        exports
       end
 
       def settled?(snapshot)

@@ -224,12 +224,12 @@ module Simpkv
       # @param anew [Array<String>] the nodes whose digest counts as unknown
       # @return [Hash{String => Estate::Known}] what is in the index, by the names of nodes
       def known(database, certnames, anew)
-        statement = database.prepare('SELECT digest, run, hash, facts_timestamp FROM nodes LEFT JOIN reports ' \
-                                     'ON node = nodes.id WHERE certname = ? ORDER BY run DESC LIMIT 1')
+        statement = database.prepare('SELECT digest, run, r.hash, facts_timestamp, source FROM nodes n ' \
+                                     'LEFT JOIN reports r ON r.node = n.id LEFT JOIN catalogs c ON c.node = n.id ' \
+                                     'WHERE certname = ? ORDER BY run DESC LIMIT 1')
         rows = certnames.to_h { |certname| [certname, statement.execute(certname).first] }.compact
-        known = rows.transform_values { |row| Estate::Known.new(*(row.first == UNSETTLED ? row.first(1) : row)) }
-        anew.each { |certname| known[certname]&.digest = UNSETTLED }
-        known
+        rows.transform_values { |row| Estate::Known.new(*(row.first == UNSETTLED ? row.first(1) : row)) }
+            .tap { |known| anew.each { |certname| known[certname]&.digest = UNSETTLED } }
       ensure
         statement&.close
       end
@@ -273,9 +273,9 @@ module Simpkv
       # @return [Hash{String => Hash}] the rows of each node that is there
       def rows_of(rows, snapshots)
         snapshots.select { |_, snapshot| snapshot.stored? }.to_h do |certname, snapshot|
-          members = snapshot.to_h.reject { |name, _| %i[since status_only doubtful].include?(name) }
+          members = snapshot.to_h.reject { |name, _| %i[since same_source status_only doubtful].include?(name) }
           documents = Rows::Documents.new(certname: certname, **members, digest: digest(snapshot))
-          [certname, rows.of(documents, status_only: snapshot.status_only)].tap { Thread.pass }
+          [certname, rows.of(documents, **snapshot.to_h.slice(:same_source, :status_only))].tap { Thread.pass }
         end
       end
 

@@ -27,7 +27,8 @@ module Simpkv
       # - `inventory`, `status`, `facts`, `catalog`: Hashes; nil for none
       # - `exports`: lists of resources by type
       # - `reports`: a list, newest first
-      Documents = Struct.new(:certname, :digest, :inventory, :status, :facts, :exports, :catalog, :reports,
+      # - `source`: that of {Estate::Snapshots}
+      Documents = Struct.new(:certname, :digest, :inventory, :status, :facts, :exports, :catalog, :reports, :source,
                              keyword_init: true)
 
       # The columns of a row, by table: all but `id`, which the index gives, and `node`. The column `report` of `events`
@@ -62,13 +63,15 @@ module Simpkv
 
       # @param documents [Documents]
       # @param now [Time] decides whether the node has expired
+      # @param same_source [Boolean] whether to leave out the catalog and the rows of resources
       # @param status_only [Boolean] whether to leave out the rows of facts and resources. The node has facts then
       # @return [Hash{String => Array<Array>}] rows by table: values in the order of {COLUMNS}. `nodes` has one row
       # @raise [MalformedError] a document has another form than simpkv writes; quotes no value
-      def of(documents, now: Time.now, status_only: false)
+      def of(documents, now: Time.now, same_source: false, status_only: false)
         run = LastRun.new(documents)
         documents = documents.dup.tap { |copy| copy.facts = {} } if status_only
-        rows = status_only ? {} : @facts.of(documents, run).merge(CatalogRows.new(documents, run, @values).rows)
+        rows = status_only ? {} : @facts.of(documents, run)
+        rows.update(CatalogRows.new(documents, run, @values).rows) unless status_only || same_source
         rows.update(ReportRows.new(documents, @secret_names).rows)
         latest = COLUMNS['reports'].zip(rows['reports'].first).to_h if rows['reports'].any?
         rows.update('nodes' => [NodeRow.new(documents, run, latest).values(@lifetime, now)])

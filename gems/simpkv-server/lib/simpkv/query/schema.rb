@@ -9,7 +9,7 @@ module Simpkv
     # Values that are Sensitive are not in the index, and neither are logs of reports and values of events.
     module Schema
       # Changes with each change of the tables, or of what is entered in them.
-      VERSION = 14
+      VERSION = 15
 
       TABLES = <<~SQL
         CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -99,6 +99,8 @@ module Simpkv
           producer_timestamp TEXT,
           producer TEXT,
           hash TEXT,
+          dated INTEGER NOT NULL DEFAULT 0,   -- whether the time is the catalog's own, and not that of the last run
+          source TEXT,                        -- see Estate::Snapshots; NULL: unknown
           version TEXT,
           transaction_uuid TEXT,
           catalog_uuid TEXT,

@@ -7,7 +7,7 @@ module Simpkv
     # Compares the rows of nodes in an index with those that their documents make.
     class Verification
       # The columns that depend on the time of the refresh.
-      TIMES = %w[expired].freeze
+      TIMES = %w[expired source].freeze
       # The tables that are compared, with their rows as the index has them.
       TABLES = (Rows::COLUMNS.keys - %w[fact_paths]).freeze
       # Paths of other nodes, and earlier ones, are in the same table.

@@ -13,13 +13,14 @@ module Simpkv
       class Writer
         # The tables whose rows have the number of a node in the column `node`.
         OF_NODE = %w[factsets facts package_inventory catalogs resources edges].freeze
+        SEEN = Rows::COLUMNS['nodes'].index('seen')
         # The one that may have a row twice.
         REPEATED = 'edges'
         FACTS = 'facts'
         HASH_OF_FACTS = Rows::COLUMNS['factsets'].index('hash')
         PATHS = Rows::COLUMNS['fact_paths']
         NAME_OF_FACT, NAME_OF_PATH = [Rows::COLUMNS[FACTS], PATHS].map { |columns| columns.index('name') }
-        private_constant :OF_NODE, :REPEATED, :FACTS, :HASH_OF_FACTS, :PATHS, :NAME_OF_FACT, :NAME_OF_PATH
+        private_constant :OF_NODE, :SEEN, :REPEATED, :FACTS, :HASH_OF_FACTS, :PATHS, :NAME_OF_FACT, :NAME_OF_PATH
 
         # @param database [SQLite3::Database]
         def initialize(database)
@@ -30,14 +31,16 @@ module Simpkv
         # Replaces all rows of a node. Rows of facts and resources that stay the same are not written.
         #
         # @param certname [String]
-        # @param rows [Hash{String => Array<Array>}] see {Rows}
+        # @param rows [Hash{String => Array<Array>}] see {Rows}. Tables that are not there stay
         # @param kept [Kept, nil] the reports that are not replaced
         # @return [void]
         def replace(certname, rows, kept = nil)
           node = number(certname)
           clear_reports(node, kept) if node
           node = insert_node(node, rows['nodes'].first)
-          tables = same_facts?(node, rows['factsets'].first) ? OF_NODE - [FACTS] : OF_NODE
+          tables = OF_NODE & rows.keys
+          tables.delete(FACTS) if same_facts?(node, rows['factsets'].first)
+          date_catalog(node, rows['nodes'].first)
           fresh = tables.to_h { |table| [table, exchange(table, node, rows[table])] }
           insert_paths(rows['fact_paths'], fresh.fetch(FACTS, []))
           insert_reports(node, rows['reports'], rows['events'])
@@ -56,6 +59,7 @@ module Simpkv
           insert_node(node, row)
           time = row[Rows::COLUMNS['nodes'].index('facts_timestamp')]
           run('UPDATE factsets SET timestamp = ?, producer_timestamp = ? WHERE node = ?', [time, time, node])
+          date_catalog(node, row)
           insert_reports(node, rows['reports'], rows['events'])
         end
 
@@ -127,6 +131,11 @@ module Simpkv
 
         def assignments
           @assignments ||= Rows::COLUMNS['nodes'].map { |name| "#{name} = excluded.#{name}" }.join(', ')
+        end
+
+        # A catalog without a time has that of the last run.
+        def date_catalog(node, row)
+          run('UPDATE catalogs SET producer_timestamp = ? WHERE node = ? AND NOT dated', [row[SEEN], node])
         end
 
         # @param factset [Array, nil] the row

@@ -6,8 +6,8 @@ module Simpkv
       # The rows of a node's resources: those of its stored catalog, and what it exports. A stored catalog has no
       # resources that are only exported.
       class CatalogRows
-        COLUMNS = { 'catalogs' => %w[environment producer_timestamp producer hash version transaction_uuid catalog_uuid
-                                     code_id job_id].freeze,
+        COLUMNS = { 'catalogs' => %w[environment producer_timestamp producer hash dated source version transaction_uuid
+                                     catalog_uuid code_id job_id].freeze,
                     'resources' => %w[type title resource exported tags file line parameters].freeze,
                     'edges' => %w[relationship source_type source_title target_type target_title].freeze }.freeze
 
@@ -54,9 +54,10 @@ module Simpkv
           environment = @catalog['environment'] || @run.environment
           version, transaction, uuid, code, job = @catalog.values_at('version', *IDS).map { |value| value&.to_s }
           producer, time = @catalog.values_at(*Estate::Produced::MEMBERS)
+          time = Times.text(time)
           content = [@documents.certname, environment, version, uuid, code, resources.map { |row| row[2, 2] }, edges]
-          [environment, Times.text(time) || @run.time, producer, Rows.hash_of(content), version, transaction, uuid,
-           code, job]
+          [environment, time || @run.time, producer, Rows.hash_of(content), Form.flag(!time.nil?),
+           @documents.source, version, transaction, uuid, code, job]
         end
 
         def enter_catalog(resources, edges)
