@@ -26,11 +26,9 @@ module Simpkv
 
         private
 
-        # A document of simpkv is its content as simpkv writes it in JSON, unless a name is in it twice.
         def repeated?(document)
-          content = Native.parse(document)
-          Native.generate(content) != document && !JsonReader.unique?(document)
-        rescue MalformedError, UnencodableError
+          !JsonReader.unique?(document, Native.parse(document))
+        rescue MalformedError
           false
         end
       end

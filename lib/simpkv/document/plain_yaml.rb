@@ -33,7 +33,7 @@ module Simpkv
 
       require 'simpkv/native/json_reader'
       data = Native.parse(text)
-      data unless strict && !JsonReader.unique?(text)
+      data unless strict && !JsonReader.unique?(text, data)
     rescue MalformedError
       nil
     end

@@ -22,7 +22,7 @@ module Simpkv
 
       def self.read(text)
         data = Native.parse(text.force_encoding(Encoding::UTF_8))
-        return data if JsonReader.unique?(text)
+        return data if JsonReader.unique?(text, data)
 
         raise Problem.new(400, 'the body has an object with a member that is given twice')
       rescue MalformedError => e # Its message has no part of the text.
