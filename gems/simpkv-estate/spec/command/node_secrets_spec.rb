@@ -47,6 +47,19 @@ RSpec.describe 'Secrets of nodes' do
                                                                        'db_password' => '[redacted]' }))
   end
 
+  # The command failed at a String in place of the parameters.
+  it 'may be all of a member, which keeps its type' do
+    all = { 'parameters' => { 'a' => 'pl4nted' }, 'classes' => ['pl4nted'], 'scope' => 'pl4nted',
+            'attributes' => { '__ptype' => 'Sensitive', '__pvalue' => 'pl4nted' } }
+    estate.nodes.declare('web1', all.merge('sensitive' => %w[/parameters /classes /scope /sensitive]))
+    hidden = { '[redacted]' => '[redacted]' }
+    expect(data(*show)['declared'])
+      .to eq('parameters' => hidden, 'classes' => ['[redacted]'], 'scope' => '[redacted]', 'attributes' => hidden,
+             'sensitive' => ['[redacted]'])
+    expect(simpkv!(*show)).to match(/^declared classes: +\[redacted\]$/)
+      .and match(/^declared parameter \[redacted\]: +\[redacted\]$/)
+  end
+
   it 'are also those that the site names' do
     estate_options['secret_names'] = %w[host hostname rack]
     run('web1', facts: facts)

@@ -78,6 +78,11 @@ RSpec.describe 'The API of nodes' do
     expect([client.put('/v1/nodes/web1/record', record), client.put('/v1/nodes/web1/record', record)].map(&:status))
       .to eq([201, 204])
     expect(client.get('/v1/nodes/web1/record').data['parameters']).to eq('token' => '[redacted]', 'role' => 'web')
+    hidden = { 'attributes' => { '__ptype' => 'Sensitive', '__pvalue' => 'x' }, 'ports' => [{ 'address' => 'x' }],
+               'sensitive' => ['/ports'] }
+    expect(client.put('/v1/nodes/web1/record', hidden).status).to eq(204)
+    expect(client.get('/v1/nodes/web1/record').data)
+      .to eq(hidden.merge('attributes' => { '[redacted]' => '[redacted]' }, 'ports' => ['[redacted]']))
     expect(client.put('/v1/nodes/web1/record', 'colour' => 'red')).to have_attributes(status: 400)
     client.put('/v1/nodes/new1/record', 'environment' => 'staging')
     expect(%w[web1 web2 new1].map { |name| client.get("/v1/nodes/#{name}").data.values_at('environment', 'never_run') })

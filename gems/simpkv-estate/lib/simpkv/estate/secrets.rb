@@ -21,7 +21,23 @@ module Simpkv
       # @param record [Hash] of a node
       # @return [Hash] a copy without the values that sensitive rules have set
       def self.without_sensitive(record)
-        Nodes.replace_sensitive(record) { REDACTED }
+        Nodes.replace_sensitive(record) { REDACTED }.to_h { |name, value| [name, typed(record[name], value)] }
+      end
+
+      # What is hidden as a whole keeps its type, which clients expect.
+      #
+      # @param data [Object]
+      # @param hidden [Object] the same without secrets, perhaps {REDACTED}
+      # @return [Object] of the type of the data, if that is not a String
+      def self.typed(data, hidden)
+        return hidden unless hidden == REDACTED
+
+        case data
+        when Hash then { REDACTED => REDACTED }
+        when Array then [REDACTED]
+        when true, false then data # No secret has only two values.
+        else hidden
+        end
       end
 
       # @param data [Object] such as facts
@@ -41,7 +57,7 @@ module Simpkv
       # @param facts [Hash]
       # @return [Hash] a copy without secrets
       def facts(facts)
-        @shown ? facts : hidden(facts)
+        @shown ? facts : self.class.typed(facts, hidden(facts))
       end
 
       # @param record [Hash] a declared record
@@ -50,7 +66,7 @@ module Simpkv
         return effective(record) if record['auto_discovered']
 
         record = self.class.without_sensitive(record)
-        @shown ? record : hidden(record)
+        @shown ? record : hidden_members(record)
       end
 
       # @param record [Hash] a record that rules have made
@@ -58,7 +74,7 @@ module Simpkv
       def effective(record)
         record = self.class.without_sensitive(record)
         return record if @shown
-        return hidden(record) unless @copied
+        return hidden_members(record) unless @copied
 
         record.to_h { |name, value| [name, KEPT.include?(name) ? value : without_values(value)] }
       end
@@ -113,6 +129,10 @@ module Simpkv
         parameters = resource['parameters'] || {}
         secret = parameters.slice(*resource['sensitive_parameters'])
         resource.merge('parameters' => parameters.merge(secret.transform_values { REDACTED }))
+      end
+
+      def hidden_members(record)
+        record.to_h { |name, value| [name, self.class.typed(value, hidden(name => value)[name])] }
       end
 
       def hidden(data)
