@@ -3,8 +3,8 @@
 require_relative '../../../../spec/support/certificates'
 require_relative '../../../../spec/support/ds389'
 require_relative '../support/console_visits'
-require_relative '../support/described_requests'
 require_relative '../support/people'
+require_relative '../support/tls_visitor'
 require_relative 'server_helper'
 
 # People sign in with an account of a real directory, over TLS. The requests come without a server, but for the last
@@ -434,32 +434,14 @@ RSpec.describe 'Signing in' do
       options = site.merge('server' => site['server'].merge(tls))
       @service = Service.new(options, '--bind', 'ssl://127.0.0.1:0').tap(&:start)
     end
-    let(:browser) { service.client('ssl', ca: certificates.cacert) }
-    let(:address) { service.addresses.find { |each| each.start_with?('ssl') }.sub('ssl', 'https') }
+    let(:visitor) { TlsVisitor.new(service, certificates.cacert) }
+    let(:browser) { visitor.client }
 
     after { @service&.stop }
 
-    # @return [String] the whole answer to a browser
-    def ask(line, headers = {}, body = '')
-      lines = { 'Host' => address.delete_prefix('https://'), 'Connection' => 'close', 'Accept' => 'text/html',
-                'Origin' => address, 'Content-Length' => body.bytesize }.merge(headers).map { |pair| pair.join(': ') }
-      browser.connect do |socket|
-        socket.write("#{line} HTTP/1.1\r\n#{lines.join("\r\n")}\r\n\r\n#{body}")
-        socket.read
-      end
-    end
-
-    # @return [Hash{String => String}] the header with the cookie of a new session
-    def signed_in
-      token = ask('GET /session/sign-in')[/name="_token" value="(\h+)"/, 1]
-      form = URI.encode_www_form('_token' => token, 'name' => 'alice', 'password' => password)
-      answer = ask('POST /session/sign-in', { 'Content-Type' => 'application/x-www-form-urlencoded' }, form)
-      { 'Cookie' => answer[/^set-cookie: ([^;]+)/i, 1] }
-    end
-
     it 'needs no certificate, whose absence lets nobody else in; and ends with the process, which says so' do
-      expect(ask('GET /nodes')).to match(%r{\AHTTP/1.1 303 .*^location: /session/sign-in\?to=%2Fnodes\r$}mi)
-      cookie = signed_in
+      expect(visitor.ask('GET /nodes')).to match(%r{\AHTTP/1.1 303 .*^location: /session/sign-in\?to=%2Fnodes\r$}mi)
+      cookie = visitor.sign_in('alice', password)
       expect(browser.get('/v1/keys/app1/a', cookie).data['value']).to eq(1)
       expect(browser.get('/v1/keys/app1/a')).to have_attributes(status: 403, detail: include('a client certificate'))
       expect(refused?(client_of(Certificates.new(Dir.mktmpdir('foreign', @folder))))).to be(true)
@@ -474,30 +456,9 @@ RSpec.describe 'Signing in' do
       restarted
       expect(service.log).to include('1 session of people who have signed in will end')
       expect(browser.get('/v1/keys/app1/a', cookie).status).to eq(403)
-      expect(ask('GET /session', cookie)).to match(%r{\AHTTP/1.1 303 .*^location: /session/sign-in}mi)
-      expect(browser.get('/v1/whoami', signed_in).data['name']).to eq('account:alice')
+      expect(visitor.ask('GET /session', cookie)).to match(%r{\AHTTP/1.1 303 .*^location: /session/sign-in}mi)
+      expect(browser.get('/v1/whoami', visitor.sign_in('alice', password)).data['name']).to eq('account:alice')
       [password, secret, cookie['Cookie']].each { |text| expect(service.log).not_to include(text) }
-    end
-
-    # {ServiceClient} compares each response with the description. FUZZ=100000 FUZZ_SEED=2 sends others.
-    it 'answers random requests with a session, with tokens and with neither as the API is described', :long do
-      Simpkv::Estate.new(site).make
-      all = { 'methods' => %w[GET POST PUT PATCH DELETE], 'paths' => ['/**'] }
-      rights.push({ 'group' => 'operators' }.merge(all))
-      unknown = "simpkv_#{'0' * 16}_#{'a' * 43}"
-      callers = [signed_in.merge('Origin' => address), { 'Authorization' => "Bearer #{made_token([all])}" },
-                 { 'X-Auth-Token' => unknown }, {}]
-      random = DescribedRequests.new(Random.new(Integer(ENV.fetch('FUZZ_SEED', '1'))))
-      found = Array.new(Integer(ENV.fetch('FUZZ', '20000'))) do |number|
-        request = random.next
-        [number % 4, browser.request(*request.first(3), request.last.merge(callers[number % 4])).status, request]
-      end
-      expect(found.select { |_, status,| status >= 500 }).to eq([])
-      statuses = found.group_by(&:first).transform_values { |some| some.map { |each| each[1] }.tally }
-      expect(statuses.values_at(0, 1)).to all(include(200 => be > found.length / 40, 400 => be > found.length / 40))
-      expect(statuses[2].keys - [400, 401, 413, 429]).to eq([])
-      expect(statuses[3].keys - [400, 403, 413]).to eq([])
-      expect(service.log).not_to match(/internal error|#{password}/)
     end
 
     # @return [Array<String>] the metrics of the service, as the holder of a token reads them
@@ -519,9 +480,10 @@ RSpec.describe 'Signing in' do
     end
 
     # @return [String] a token of root
-    def made_token(rights = [{ 'methods' => ['GET'], 'paths' => ['/**'] }])
+    def made_token
       store = Simpkv::Store.open('ldap', people.options('admin_dn' => People::ROOT_DN, 'id' => 'spec.service'))
       tokens = Simpkv::Server::Tokens.new({ 'type' => 'ldap' }) { store }
+      rights = [{ 'methods' => ['GET'], 'paths' => ['/**'] }]
       tokens.create(rights, maker: [:user, 'root'], expires: Time.now + 86_400).first
     end
 
