@@ -13,9 +13,11 @@ class Browser
   include Eventually
 
   PATH = '/usr/bin/chromium'
-  # Beside these, Ferrum would turn off the same-origin policy. Root cannot use Chromium's sandbox.
-  OPTIONS = %w[no-sandbox no-first-run no-startup-window disable-background-networking disable-component-update
-               disable-default-apps disable-extensions disable-sync disable-gpu hide-scrollbars mute-audio]
+  # Beside these, Ferrum would turn off the same-origin policy. Root cannot use Chromium's sandbox. Chromium does not
+  # know the authority of a service over TLS.
+  OPTIONS = %w[no-sandbox ignore-certificate-errors no-first-run no-startup-window disable-background-networking
+               disable-component-update disable-default-apps disable-extensions disable-sync disable-gpu
+               hide-scrollbars mute-audio]
             .to_h { |name| [name, nil] }.merge('headless' => 'new', 'force-color-profile' => 'srgb',
                                                'password-store' => 'basic', 'remote-allow-origins' => '*').freeze
   WIDE = { width: 1280, height: 900 }.freeze

@@ -40,6 +40,12 @@ class People < Slapd
         "#{members.map { |member| "member: #{dn_of(member)}\n" }.join}")
   end
 
+  # Locks an account, by wrong passwords.
+  def lock(name)
+    wrong = ['ldapwhoami', '-x', '-D', dn_of(name), '-w', 'wrong', '-H', uri]
+    LOCKED_AFTER.times { system(*wrong, %i[out err] => File::NULL) }
+  end
+
   private
 
   def fill
