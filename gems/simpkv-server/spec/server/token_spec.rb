@@ -4,6 +4,7 @@ require_relative '../../../../spec/command/command_helper'
 require_relative '../../../../spec/support/certificates'
 require_relative '../../../simpkv-access/spec/support/access_directory'
 require_relative '../support/console_visits'
+require_relative '../support/people'
 
 # The commands make tokens in a store; requests with them come without a server.
 RSpec.describe 'simpkv token' do
@@ -116,7 +117,8 @@ RSpec.describe 'simpkv token' do
                   'keys' => [{ 'path' => '/v1/keys/ci/**', 'environments' => %w[dev production] }],
                   'rights' => [{ 'methods' => ['GET'], 'paths' => ['/v1/keys/ci/**'],
                                  'environments' => %w[dev production] }])
-    namesake = create('GET /**', '--maker', 'user:ci.example.com')['token']
+    rights_of_all = [{ 'methods' => ['GET'], 'paths' => ['/**'] }]
+    namesake = tokens.create(rights_of_all, maker: [:user, 'ci.example.com'], expires: Time.now + 60).first
     expect(get('/v1/whoami', namesake))
       .to have_attributes(status: 401, body: include('the maker of the token is not known'))
     rights.clear
@@ -221,6 +223,45 @@ RSpec.describe 'simpkv token' do
     unknown = get('/healthz', "simpkv_#{'0' * 16}_#{'a' * 43}", 'HTTP_COOKIE' => "a=\xff; __Host-simpkv=%ff")
     expect(unknown.status).to eq(401)
     expect(simpkv('token', 'list')).to have_attributes(code: 65, err: include('no token that simpkv has made'))
+  end
+
+  # A token was made that got 401 then.
+  it 'makes no token of a maker whose tokens the service refuses, and warns of one with whom a token allows nothing' do
+    expired = authority.issue(subject: 'ci.example.com', days: -1).first
+    attempts = { ['user:nobody.here'] => "no user 'nobody.here', and no entry of 'rights'",
+                 ['account:ann'] => "'sign_in' of 'server' is not set",
+                 ['certname:ci.example.com', '--certificate', certificate] => "'tls_ca' of 'server' is not set" }
+    attempts.each { |words, why| expect(attempt(*words)).to have_attributes(code: 64, err: include(why)) }
+    maker
+    expect(attempt('certname:ci.example.com', '--certificate', expired))
+      .to have_attributes(code: 64, err: include('would refuse each token of certname:ci.example.com'))
+    expect(tokens.all).to eq([])
+    expect(attempt('user:daemon')).to have_attributes(code: 0, err: include("until an entry of 'rights'"))
+    rights.push('user' => 'nobody.here', 'methods' => ['GET'], 'paths' => ['/**'])
+    expect(attempt('user:nobody.here'))
+      .to have_attributes(code: 0, err: include('refuses the token if its machine has none').and(exclude('nothing')))
+    expect(attempt('user:root')).to have_attributes(code: 0, err: '')
+  end
+
+  # @return [Object] the outcome of the command
+  def attempt(*maker)
+    File.write(config, site.to_yaml)
+    simpkv('token', 'create', '--rights', 'GET /v1', '--expires', '1d', '--maker', *maker)
+  end
+
+  it 'makes no token of an account that the directory does not have' do
+    people = People.new.tap(&:start)
+    people.add_person('ann')
+    site['backends'] = { **backends, 'people' => people.backend }
+    site['server']['sign_in'] = people.section
+    expect(attempt('account:bob')).to have_attributes(code: 64, err: include("the directory has no account 'bob'"))
+    expect(attempt('account:ann')).to have_attributes(code: 0, err: include("until an entry of 'rights'"))
+    rights.push('group' => 'operators', 'methods' => ['GET'], 'paths' => ['/**'])
+    expect(attempt('account:ann')).to have_attributes(code: 0, err: '')
+    people.stop_serving
+    expect(attempt('account:bob')).to have_attributes(code: 0, err: include('cannot be checked'))
+  ensure
+    people&.stop
   end
 
   it 'refuses what is no right, no maker and no time, and says what is' do

@@ -25,7 +25,8 @@ module Simpkv
             backends=NAME,.... The option may be given several times. At each request, the service allows what these
             rights and the present rights of the maker allow both. The maker is the user who runs the command; root may
             do everything. --maker names another one: user:NAME, certname:NAME, or account:NAME of the directory. A
-            certname needs its certificate: when that expires or is revoked, the service refuses the token.
+            certname needs its certificate: when that expires or is revoked, the service refuses the token. The command
+            makes no token of a maker whose tokens the service would refuse, such as an unknown account.
           TEXT
           EXAMPLES = {
             "simpkv token create --rights 'GET /v1/keys/app1/**' --expires 90d" => 'Reads the keys of app1',
@@ -36,8 +37,9 @@ module Simpkv
           def run
             check
             on_tokens(create: true) do |tokens|
-              text, token = tokens.create(@rights, maker: @maker || [:user, Audit.user], note: @note,
-                                                   expires: Time.now + @expires, certificate: @certificate)
+              check_maker
+              text, token = tokens.create(@rights, maker: @maker, note: @note, expires: Time.now + @expires,
+                                                   certificate: @certificate)
               output.print('token' => text, **token.plain) { [text] }
             end
             nil
@@ -49,6 +51,7 @@ module Simpkv
 
           def define(parser)
             @rights = []
+            @maker = [:user, Audit.user]
             parser.on('--rights RIGHTS', 'such as GET,PUT /v1/keys/app1/**; several times') do |text|
               @rights << right(text)
             end
@@ -94,6 +97,15 @@ module Simpkv
             usage("#{@file} is not the certificate of #{name}") unless common_names(@certificate) == [name]
           rescue OpenSSL::X509::CertificateError, SystemCallError => e
             usage("--certificate cannot be read: #{e.message}")
+          end
+
+          # @raise [Failure] no token of this maker can be used
+          def check_maker
+            require 'simpkv/cli/tokens/maker_check'
+            check = MakerCheck.new(configuration.section('server'), @maker, @certificate) do |backend|
+              configuration.backend(backend).settings
+            end
+            check.warnings.each { |why| warn("simpkv: #{why}") }
           end
 
           def common_names(text)
