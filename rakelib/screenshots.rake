@@ -4,7 +4,7 @@
 # has what they show.
 SCREENSHOTS = {
   'overview' => ['/'], 'node' => ['/nodes/app04.zrh.example.org'], 'wall' => ['/console/wall'],
-  'key' => ['/keys/shop/db_password'],
+  'keys' => ['/keys/shop/'], 'key' => ['/keys/shop/db_password'],
   'rule-test' => ['/rules/test?certname=web01.brn.example.org', '.beside button'],
   'access' => ['/access/bindings'],
   'query' => ['/query?query=nodes%5Bcertname%2C+report_timestamp%5D+%7B+latest_report_status+%3D+%22failed%22+%7D']

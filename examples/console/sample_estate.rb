@@ -55,6 +55,11 @@ class SampleEstate
     new(Simpkv::Estate.new(site)).fill(count, reports)
   end
 
+  # @return [Array<String>] the paths of the keys in the store, without those of hosts
+  def self.paths
+    KEYS.map { |environment, key,| "#{environment ? "environments/#{environment}" : 'globals'}/#{key}" }
+  end
+
   # @param estate [Simpkv::Estate] of an empty store, with {OPTIONS}
   # @param now [Time]
   def initialize(estate, now: Time.now.utc)
@@ -92,9 +97,7 @@ class SampleEstate
   end
 
   def store_keys(count)
-    documents = KEYS.to_h do |environment, key, *rest|
-      ["#{environment ? "environments/#{environment}" : 'globals'}/#{key}", document(*rest)]
-    end
+    documents = self.class.paths.zip(KEYS).to_h { |path, (_, _, *rest)| [path, document(*rest)] }
     hosts = Array.new(count) { |number| SampleNode.new(number) }.to_h do |node|
       ["environments/production/hosts/#{node.name}", Simpkv::Codec.encode(node.facts['networking']['ip'])]
     end

@@ -4,7 +4,7 @@ require 'fileutils'
 require 'json'
 require 'uri'
 require_relative '../../../../examples/console/sample_access'
-require_relative '../../../../examples/console/sample_estate'
+require_relative '../../../../examples/console/sample_writers'
 require_relative '../../../simpkv-access/spec/support/access_directory'
 require_relative 'browser'
 require_relative '../../../../spec/support/eventually'
@@ -119,9 +119,10 @@ class SampleConsole
   # @return [SampleConsole] self
   def serve(site)
     audit = { 'to' => File.join(@folder, 'audit.log'), 'reads' => true }
-    audited = site['backends'].transform_values { |backend| backend.merge('audit' => audit) }
-    @service = Service.new(site.merge('backends' => audited), '--bind', 'tcp://127.0.0.1:0', '--local-write')
-    @service.start
+    audited = site.merge('backends' => site['backends'].transform_values { |each| each.merge('audit' => audit) })
+    FileUtils.rm_f(audit['to'])
+    SampleWriters.log(audited)
+    @service = Service.new(audited, '--bind', 'tcp://127.0.0.1:0', '--local-write').tap(&:start)
     query = URI.encode_www_form('query' => 'facts[count()] { name = "role" }')
     eventually(within: 120, errors: RuntimeError) do
       answer = @service.client.get("/pdb/query/v4?#{query}")
