@@ -106,6 +106,29 @@ RSpec.describe 'The console in a browser', needs: :cext do
       expect(message).to be > path / 2
     end
 
+    # A line had "/etc/puppetlabs/code/environments/pro", and the next one "duction".
+    it 'breaks paths and names on a phone between their parts, and leaves out dates for which a chart has no room' do
+      { '/' => '.failures code', '/nodes/app04.zrh.example.org/reports/latest' => 'td.place',
+        '/nodes/web01.brn.example.org/facts' => '.tree code', '/keys/shop/' => 'td:last-child' }.each do |path, place|
+        broken = browser.visit(path).in_window(Browser::PHONE) { broken_words(place) }
+        expect([path, broken]).to eq([path, []])
+      end
+      browser.visit('/nodes/web01.brn.example.org/reports')
+      expect([Browser::PHONE, Browser::DESK].map { |window| browser.in_window(window) { overlaps } }).to eq([0, 0])
+    end
+
+    it 'has the tiles of the wall in a row, and no details of alerts that are long' do
+      tops = 'new Set([...document.querySelectorAll(".tiles li")].map(tile => tile.offsetTop)).size'
+      rows = browser.visit('/console/wall').in_window(Browser::DESK) { browser.page.evaluate(tops) }
+      expect([rows, browser.count('.tiles li')]).to match([1, be > 3])
+      expect(browser.text.lines.grep(/\u2026$/)).to eq([])
+    end
+
+    it 'names who has stored the keys of a folder' do
+      expect(browser.visit('/keys/shop/').text)
+        .to match(/Stored by/).and match(/^db_password\tkey\t20 days ago\t.*\(user \w+, node [\w.:]+\)$/)
+    end
+
     it 'finds names after /, and has exact times in the title and in a copy' do
       browser.visit('/nodes').press('/')
       expect(browser.count('#everything:focus')).to eq(1)
@@ -133,6 +156,40 @@ RSpec.describe 'The console in a browser', needs: :cext do
       expect(browser.page.current_url).to include('/nodes?q=%5Eweb0')
       expect(browser.count('tbody tr')).to be_between(1, 9)
     end
+  end
+
+  # @param selector [String]
+  # @return [Array<String>] the texts without a place for a break of a line that have one, but not at a space
+  def broken_words(selector)
+    browser.page.evaluate(<<~JS)
+      (() => {
+        const found = [], range = document.createRange();
+        for (const place of document.querySelectorAll(#{JSON.generate(selector)})) {
+          const walker = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
+          while (walker.nextNode()) {
+            for (const word of walker.currentNode.data.matchAll(/\\S+/g)) {
+              range.setStart(walker.currentNode, word.index);
+              range.setEnd(walker.currentNode, word.index + word[0].length);
+              if (new Set([...range.getClientRects()].map(box => box.top)).size > 1) found.push(word[0]);
+            }
+          }
+        }
+        return found;
+      })()
+    JS
+  end
+
+  # @return [Integer] the number of texts below columns that overlap the one before, or reach beyond the chart
+  def overlaps
+    browser.page.evaluate(<<~JS)
+      (() => {
+        const texts = [...document.querySelectorAll('svg.chart text[text-anchor]')];
+        const boxes = texts.map(text => text.getBoundingClientRect()).filter(box => box.width > 0);
+        const chart = document.querySelector('svg.chart').getBoundingClientRect();
+        const ends = [chart.left, ...boxes.map(box => box.right)];
+        return boxes.filter((box, at) => box.left < ends[at] || box.right > chart.right).length;
+      })()
+    JS
   end
 
   # @return [String] what a copy of the whole page has

@@ -635,9 +635,11 @@ RSpec.describe 'The pages of nodes' do
       @later.iso8601
     end
 
-    # @return [ServiceClient::Response] when the service knows that it has an index
+    # @return [ServiceClient::Response] when the service has an index, and knows the state of the site
     def first_page
-      eventually(errors: RuntimeError) { [page('/')].find { |found| found.body.include?('class="failures"') } }
+      eventually(errors: RuntimeError) do
+        [page('/')].find { |found| found.body.include?('class="failures"') && !found.body.include?('Not known yet') }
+      end
     end
 
     it 'says what has failed on which nodes, why, where and since when, and leads to the resource in the report' do

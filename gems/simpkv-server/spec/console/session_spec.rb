@@ -61,6 +61,7 @@ RSpec.describe 'The page for signing in, in a browser', needs: :cext do
 
   it 'has none after a wrong password, and of an account that the directory has locked' do
     expect(sign_in('alice', 'wrong').text).to include('the user name or the password is wrong')
+    expect([browser.count('#name[value=alice]'), browser.count('#password:focus')]).to eq([1, 1])
     expect_no_fault
     @people.lock('bob')
     expect(sign_in('bob', People::PASSWORD).text).to include('the directory has locked this account')

@@ -35,7 +35,7 @@ class Browser
   WIDTH = %w[target-size].freeze
   BYTES_MAX = 100_000
   SECONDS = 60
-  private_constant :PATH, :OPTIONS, :WIDE, :NARROW, :PHONE, :DESK, :AXE, :COLORS, :WIDTH, :BYTES_MAX, :SECONDS
+  private_constant :PATH, :OPTIONS, :WIDE, :NARROW, :AXE, :COLORS, :WIDTH, :BYTES_MAX, :SECONDS
 
   # @param address [String] such as http://127.0.0.1:8080
   def initialize(address)
@@ -114,13 +114,10 @@ class Browser
   #   phone
   def violations(rules = {})
     light = axe(rules)
-    page.set_viewport(**PHONE)
-    phone = axe(runOnly: { type: 'rule', values: WIDTH }).map { |violation| "#{violation} (phone)" }
-    page.set_viewport(**WIDE)
+    phone = in_window(PHONE) { axe(runOnly: { type: 'rule', values: WIDTH }) }.map { |each| "#{each} (phone)" }
     self.scheme = 'dark'
     light + phone + axe(runOnly: { type: 'rule', values: COLORS }).map { |violation| "#{violation} (dark)" }
   ensure
-    page.set_viewport(**WIDE)
     self.scheme = 'light'
   end
 
@@ -129,13 +126,22 @@ class Browser
   def violations_everywhere
     [DESK, PHONE].product(%w[light dark]).flat_map do |window, scheme|
       wide, fault = too_wide(window)
-      page.set_viewport(**window)
       self.scheme = scheme
-      [*(wide if fault), *axe({})].map { |violation| "#{violation} (#{window[:width]} pixels, #{scheme})" }
+      [*(wide if fault), *in_window(window) { axe({}) }]
+        .map { |violation| "#{violation} (#{window[:width]} pixels, #{scheme})" }
     end
   ensure
-    page.set_viewport(**WIDE)
     self.scheme = 'light'
+  end
+
+  # Shows the page in a window of another size, while the block looks at it.
+  #
+  # @param window [Hash] its size, such as {PHONE}
+  def in_window(window)
+    page.set_viewport(**window)
+    yield
+  ensure
+    page.set_viewport(**WIDE)
   end
 
   # @param selector [String]
@@ -150,11 +156,10 @@ class Browser
   # @return [void]
   def save(file)
     height = [page.evaluate('document.documentElement.scrollHeight'), WIDE[:height] * 4 / 3].min
-    page.set_viewport(**WIDE, height: height)
-    page.execute('scrollTo(0, 0)')
-    page.screenshot(path: file)
-  ensure
-    page.set_viewport(**WIDE)
+    in_window(WIDE.merge(height: height)) do
+      page.execute('scrollTo(0, 0)')
+      page.screenshot(path: file)
+    end
   end
 
   # Waits for the page to which the block leads.
@@ -243,11 +248,8 @@ class Browser
   # @param window [Hash] its size
   # @return [Array(String, Boolean)] the fault, and whether the page has it
   def too_wide(window)
-    page.set_viewport(**window)
-    wide = page.evaluate('document.documentElement.scrollWidth')
+    wide = in_window(window) { page.evaluate('document.documentElement.scrollWidth') }
     ["it is #{wide} pixels wide in a window of #{window[:width]}", wide > window[:width]]
-  ensure
-    page.set_viewport(**WIDE)
   end
 
   def axe(options)

@@ -47,7 +47,7 @@ module ConsolePages
   # @return [String] what a person reads in the main part of the page, in one line
   def text(response)
     main = response.body.force_encoding(Encoding::UTF_8)[%r{<main.*</main>}m] || raise('the page has no main part')
-    CGI.unescapeHTML(main.gsub(/<[^>]*>/, ' ')).gsub(/\s+/, ' ').strip
+    CGI.unescapeHTML(main.gsub('<wbr>', '').gsub(/<[^>]*>/, ' ')).gsub(/\s+/, ' ').strip
   end
 
   # @param response [ServiceClient::Response]

@@ -24,7 +24,9 @@ module Simpkv
         LONGEST = 40
         # The height of a chart of values over time.
         OVER_TIME = 60
-        private_constant :COLUMNS, :ABOVE, :BELOW, :FILLED, :ROW, :BAR, :LONGEST, :OVER_TIME
+        # The characters of labels below columns for which a phone has room.
+        NARROW = 50
+        private_constant :COLUMNS, :ABOVE, :BELOW, :FILLED, :ROW, :BAR, :LONGEST, :OVER_TIME, :NARROW
 
         # - `label`: the short text below a column, or the text above a bar
         # - `name`: the full name, for those who point at the column
@@ -65,8 +67,9 @@ module Simpkv
         def stacked(columns, series)
           most = columns.map { |column| column.numbers.values.sum }.max || 0
           place = 100.0 / [columns.length, 1].max
+          labels = labels(columns, place)
           drawn = columns.each_with_index.map do |column, at|
-            linked(column.address, column.name) { column(column, at * place, place, series, most) }
+            linked(column.address, column.name) { column(column, at * place, place, series, most) + labels[at] }
           end
           bottom = ABOVE + COLUMNS
           svg(bottom + BELOW, %(<text x="0" y="11">#{most}</text>), line(ABOVE), line(bottom), *drawn)
@@ -118,13 +121,24 @@ module Simpkv
         end
 
         def column(column, left, place, series, most)
-          label = %(<text x="#{percent(left + (place / 2))}" y="#{ABOVE + COLUMNS + 13}" text-anchor="middle">)
           parts = stack(column, series, most) do |kind, name, top, height|
             rect(kind, name, left + (place * (1 - FILLED) / 2), top, place * FILLED, height)
           end
           shape = %(x="#{percent(left)}" y="0" width="#{percent(place)}" height="#{ABOVE + COLUMNS}")
           target = %(<rect class="place" #{shape}/>) if column.address
-          "#{target}#{parts.join}#{label}#{h(short(column.label))}</text>"
+          "#{target}#{parts.join}"
+        end
+
+        # A phone leaves out spare ones, and those that would reach beyond an edge then.
+        #
+        # @return [Array<String>] HTML: the texts below the columns
+        def labels(columns, place)
+          step = columns.sum { |column| column.label.to_s.length + 1 }.fdiv(NARROW).ceil
+          columns.each_with_index.map do |column, at|
+            spare = ' class="spare"' if step > 1 && (at % step != step / 2 || at == columns.length - 1)
+            %(<text x="#{percent((at + 0.5) * place)}" y="#{ABOVE + COLUMNS + 13}" text-anchor="middle"#{spare}>) +
+              "#{h(short(column.label))}</text>"
+          end
         end
 
         # @yieldparam kind [String] of a part, and its name, the top and the height

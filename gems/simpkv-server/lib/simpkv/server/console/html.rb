@@ -5,6 +5,7 @@ require 'rack'
 require 'time'
 require 'simpkv/counted'
 require 'simpkv/server/console/api'
+require 'simpkv/server/console/line_breaks'
 require 'simpkv/server/console/tree'
 
 module Simpkv
@@ -91,6 +92,21 @@ module Simpkv
         def cut(text, length = 120)
           text = text.to_s
           text.length > length ? "#{text[0, length]}…" : text
+        end
+
+        # @param text [Object]
+        # @param length [Integer] as for {#cut}
+        # @return [String] HTML: a path or name, which goes on in the next line between its parts
+        def broken(text, length = 120)
+          LineBreaks.in(cut(text, length))
+        end
+
+        # @param text [Object, nil] a time of RFC 3339, or what a document has in its place
+        # @return [String] HTML: the time of the day in UTC, for times of which all are of one run
+        def clock(text)
+          %(<time datetime="#{h(text)}" title="#{h(text)}">#{Time.iso8601(text).utc.strftime('%H:%M:%S')}</time>)
+        rescue ArgumentError, TypeError
+          h(text)
         end
 
         # @param text [String]

@@ -3,6 +3,7 @@
 require 'erubi'
 require 'roda'
 require 'simpkv/document/json_pointer'
+require 'simpkv/server/console/line_breaks'
 
 module Simpkv
   module Server
@@ -80,9 +81,9 @@ module Simpkv
 
         def leaf(value, at)
           text = value.nil? ? 'null' : value.to_s
-          return "<code>#{h(text)}</code>" unless @link && text.length > TEXT
+          return "<code>#{LineBreaks.in(text)}</code>" unless @link && text.length > TEXT
 
-          "<code>#{h(short(text, TEXT))}</code> #{elsewhere("all #{text.length} characters", at)}"
+          "<code>#{LineBreaks.in(short(text, TEXT))}</code> #{elsewhere("all #{text.length} characters", at)}"
         end
 
         def elsewhere(words, at)

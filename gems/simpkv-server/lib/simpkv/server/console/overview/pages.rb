@@ -151,7 +151,9 @@ module Simpkv
           REFRESH = 30
           # By the status of nodes.
           SIGNS = { 'failed' => '✖', 'changed' => '↻', 'noop' => '◌', 'unchanged' => '✔', 'unseen' => '?' }.freeze
-          private_constant :REFRESH, :SIGNS
+          # The characters of an alert that can be read from afar.
+          ROOM = 75
+          private_constant :REFRESH, :SIGNS, :ROOM
 
           # @return [String] HTML
           def show
@@ -163,6 +165,11 @@ module Simpkv
           # @return [Array<Alerts::Alert>] those whose numbers the tiles have
           def told_by_tiles(alerts)
             alerts.all.select { |alert| alert.path.to_s.start_with?('/nodes?') }
+          end
+
+          # @return [String] the alert without its details, if it is long
+          def brief(text)
+            text.length > ROOM ? cut(text[/\A[^:]*/], ROOM) : text
           end
 
           # @param nodes [Hash] of the state

@@ -28,7 +28,9 @@ module Simpkv
           COOKIE = 'Secure; Path=/; HttpOnly; SameSite=Strict'
           # A path of this service. A browser takes // and /\ for another host.
           PATH = %r{\A/(?![/\\])[^[:cntrl:]]*\z}.freeze
-          private_constant :PATH
+          # The characters of a name that the form has again after a refusal.
+          NAME = 255
+          private_constant :PATH, :NAME
 
           # @return [String, nil] HTML
           def show
@@ -42,7 +44,8 @@ module Simpkv
             return leave unless caller.kind == :nobody
 
             check_origin
-            cookie = @visit.sign_in.call(form['name'], form['password'], @visit.client)
+            @entered = form['name']
+            cookie = @visit.sign_in.call(@entered, form['password'], @visit.client)
             response['set-cookie'] = "#{Credentials::COOKIE}=#{cookie}; #{COOKIE}"
             leave
           rescue Problem, Error => e
@@ -63,7 +66,8 @@ module Simpkv
 
           # @return [String] HTML
           def view(problem)
-            page('Sign in', 'session/sign_in', problem: problem, to: target, out: given('out') == 'true')
+            page('Sign in', 'session/sign_in', problem: problem, to: target, out: given('out') == 'true',
+                                               name: @entered.to_s[0, NAME])
           end
 
           def refused(problem)
