@@ -24,7 +24,7 @@ module Scratch
     end
   end
 
-  # A process that ends, such as a worker of a service, may remove its own files meanwhile.
+  # Removes a folder. A process that ends, such as a worker of a service, may make and remove its own files meanwhile.
   def self.remove(folder, tries = 20)
     FileUtils.remove_entry(folder)
   rescue Errno::ENOENT, Errno::ENOTEMPTY
@@ -33,5 +33,4 @@ module Scratch
     sleep(0.05)
     remove(folder, tries - 1) if File.exist?(folder)
   end
-  private_class_method :remove
 end

@@ -21,7 +21,7 @@ RSpec.describe 'The page for signing in, in a browser', needs: :cext do
     @browser&.quit
     @service&.stop
     @people&.stop
-    FileUtils.rm_rf(@folder)
+    Scratch.remove(@folder)
   end
 
   let(:browser) { @browser }

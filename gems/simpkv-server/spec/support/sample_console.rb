@@ -95,7 +95,7 @@ class SampleConsole
 
   def remove
     stop
-    FileUtils.remove_entry(@folder)
+    Scratch.remove(@folder)
   end
 
   private
