@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'json'
 require 'simpkv/audit/line'
 require 'simpkv/backend'
 require_relative 'sample_estate'
