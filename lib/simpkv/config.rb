@@ -1,10 +1,9 @@
 # frozen_string_literal: true
 
-require 'simpkv/config/coercion'
 require 'simpkv/errors'
 require 'simpkv/config/options'
 require 'simpkv/config/sections'
-require 'simpkv/config/spelling'
+require 'simpkv/library'
 
 module Simpkv
   # Converts options, and chooses a backend and an environment by them. options.rb defines the options, and {Validation}

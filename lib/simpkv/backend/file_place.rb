@@ -2,7 +2,6 @@
 
 require 'simpkv/backend/default_root'
 require 'simpkv/config/isolation'
-require 'simpkv/config'
 
 module Simpkv
   class Backend

@@ -15,7 +15,6 @@ module Simpkv
 
       # A word, or a part of it, as a shell reads it.
       PART = /(\s+)|'([^']*)'?|"((?:\\.|[^"\\])*)"?|\\(.?)|([^\s'"\\]+)/m.freeze
-      private_constant :KINDS, :PART
 
       # Notes the names of options, and what they are for. To load OptionParser would take longer than all the rest.
       class Names < Array
@@ -29,7 +28,7 @@ module Simpkv
           concat(names.map { |name| [name, texts.join(' ')] })
         end
       end
-      private_constant :Names
+      private_constant :KINDS, :PART, :Names
 
       # Splits a line as a shell does. Evaluates nothing.
       #
