@@ -175,9 +175,9 @@ class QueryTables
     %w[noop noop_pending corrective_change].each { |name| row[name] = bit(report[name]) }
     received = identity('reports', certname, report['start_time'])['receive_time'] || report['producer_timestamp']
     row.merge!('id' => id, 'node' => @ids.fetch(certname), 'hash' => report_hash(report), 'receive_time' => received,
-               'latest' => bit(report.equal?(last_report(certname))), 'metrics' => report['metrics'].to_json,
-               'run' => id, 'details' => 'd')
+               'latest' => bit(report.equal?(last_report(certname))), 'run' => id, 'details' => 'd')
     insert('reports', row)
+    insert('metrics', 'report' => id, 'metrics' => report['metrics'].to_json)
     insert_events(report, id)
   end
 

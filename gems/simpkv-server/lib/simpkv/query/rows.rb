@@ -31,8 +31,8 @@ module Simpkv
       Documents = Struct.new(:certname, :digest, :inventory, :status, :facts, :exports, :catalog, :reports, :source,
                              keyword_init: true)
 
-      # The columns of a row, by table: all but `id`, which the index gives, and `node`. The column `report` of `events`
-      # has the hash of the report.
+      # The columns of a row, by table: all but `id`, which the index gives, and `node`. A column `report` has
+      # the hash of the report.
       COLUMNS = { 'nodes' => NodeRow::COLUMNS }.merge(FactRows::COLUMNS, CatalogRows::COLUMNS, ReportRows::COLUMNS).freeze
 
       # @param documents [Documents]

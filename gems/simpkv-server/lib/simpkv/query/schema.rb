@@ -159,11 +159,16 @@ module Simpkv
           code_id TEXT,
           job_id TEXT,
           cached_catalog_status TEXT,
-          metrics TEXT NOT NULL,              -- JSON, a list of {category, name, value}
           details TEXT                        -- a token: see Estate::ReportDetails
         );
         CREATE INDEX reports_of_node ON reports (node, latest);
         CREATE INDEX reports_by_time ON reports (producer_timestamp);
+
+        -- Most bytes of a report: a query that reads all reports, and no metrics, does not read these.
+        CREATE TABLE metrics (
+          report INTEGER PRIMARY KEY REFERENCES reports ON DELETE CASCADE,
+          metrics TEXT NOT NULL               -- JSON, a list of {category, name, value}
+        );
 
         CREATE TABLE events (
           report INTEGER NOT NULL REFERENCES reports ON DELETE CASCADE,

@@ -47,9 +47,9 @@ module Simpkv
         columns = (Rows::COLUMNS[table] - TIMES).join(', ')
         case table
         when 'nodes' then "SELECT #{columns} FROM nodes WHERE certname = ?"
-        when 'events'
-          columns = columns.sub('report', 'reports.hash').gsub(/(?<=, )/, 'events.')
-          "SELECT #{columns} FROM events JOIN reports ON reports.id = report #{of_node('reports')}"
+        when *Index::OF_REPORT
+          columns = columns.sub('report', 'reports.hash').gsub(/(?<=, )/, "#{table}.")
+          "SELECT #{columns} FROM #{table} JOIN reports ON reports.id = report #{of_node('reports')}"
         else "SELECT #{columns} FROM #{table} #{of_node(table)}"
         end
       end

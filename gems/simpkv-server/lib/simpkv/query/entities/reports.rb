@@ -52,7 +52,8 @@ module Simpkv
         private_class_method :items
 
         # They have paths, but no name in queries.
-        NAMELESS = [items('metrics', 'JOIN json_each(r.metrics) j', { element: { 'item' => 'j' } }),
+        NAMELESS = [items('metrics', 'JOIN metrics m ON m.report = r.id JOIN json_each(m.metrics) j',
+                          { element: { 'item' => 'j' } }),
                     items('logs', '', { detail: { 'item' => "coalesce(#{detail('logs')}, 'null')" } })].freeze
 
         ALL = [
@@ -62,7 +63,7 @@ module Simpkv
                        integer: { 'report_format' => 'r.report_format' },
                        boolean: Nodes.columns('r', %w[noop noop_pending corrective_change]).merge(LATEST),
                        detailed: expanded('resource_events', EVENTS, 'events').merge(expanded('logs', detail('logs'))),
-                       expanded: expanded('metrics', 'r.metrics') },
+                       expanded: expanded('metrics', '(SELECT metrics FROM metrics WHERE report = r.id)') },
                      node: 'r.node', hidden: LATEST.keys),
           Entity.new('events', 'events e JOIN reports r ON r.id = e.report JOIN nodes n ON n.id = r.node',
                      { string: { 'certname' => 'n.certname', 'report' => 'r.hash', 'environment' => 'r.environment',

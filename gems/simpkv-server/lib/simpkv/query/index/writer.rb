@@ -9,6 +9,9 @@ module Simpkv
       # were sent.
       Kept = Struct.new(:from, :upto, :since)
 
+      # The tables whose rows have the number of a report in the column `report`, and its hash in {Rows}.
+      OF_REPORT = %w[metrics events].freeze
+
       # Writes rows of nodes, with one connection. The caller has begun a transaction.
       class Writer
         # The tables whose rows have the number of a node in the column `node`.
@@ -43,7 +46,7 @@ module Simpkv
           date_catalog(node, rows['nodes'].first)
           fresh = tables.to_h { |table| [table, exchange(table, node, rows[table])] }
           insert_paths(rows['fact_paths'], fresh.fetch(FACTS, []))
-          insert_reports(node, rows['reports'], rows['events'])
+          insert_reports(node, rows)
         end
 
         # Replaces the rows of a node that depend on its status.
@@ -60,7 +63,7 @@ module Simpkv
           time = row[Rows::COLUMNS['nodes'].index('facts_timestamp')]
           run('UPDATE factsets SET timestamp = ?, producer_timestamp = ? WHERE node = ?', [time, time, node])
           date_catalog(node, row)
-          insert_reports(node, rows['reports'], rows['events'])
+          insert_reports(node, rows)
         end
 
         # @param certname [String]
@@ -118,7 +121,9 @@ module Simpkv
 
         def clear_reports(node, kept = nil)
           replaced = "node = ?#{' AND NOT (run BETWEEN ? AND ? AND producer_timestamp >= ?)' if kept}"
-          run("DELETE FROM events WHERE report IN (SELECT id FROM reports WHERE #{replaced})", [node, *kept])
+          OF_REPORT.each do |table|
+            run("DELETE FROM #{table} WHERE report IN (SELECT id FROM reports WHERE #{replaced})", [node, *kept])
+          end
           run("DELETE FROM reports WHERE #{replaced}", [node, *kept])
           run('UPDATE reports SET latest = 0 WHERE node = ? AND latest = 1', [node]) if kept
         end
@@ -169,13 +174,15 @@ module Simpkv
           fresh.each { |row| run(insertion(table, ['node', *columns]), [node, *row]) }
         end
 
-        def insert_reports(node, reports, events)
-          ids = reports.to_h do |row|
+        def insert_reports(node, rows)
+          ids = rows['reports'].to_h do |row|
             run(insertion('reports', ['node', *Rows::COLUMNS['reports']]), [node, *row])
             [row.first, @database.last_insert_row_id]
           end
-          sql = insertion('events', Rows::COLUMNS['events'])
-          events.each { |hash, *row| run(sql, [ids.fetch(hash), *row]) }
+          OF_REPORT.each do |table|
+            sql = insertion(table, Rows::COLUMNS[table])
+            rows[table].each { |hash, *row| run(sql, [ids.fetch(hash), *row]) }
+          end
         end
 
         def insertion(table, columns, ignore: false)

@@ -11,7 +11,8 @@ module Simpkv
         COLUMNS = { 'reports' => %w[hash latest run receive_time start_time end_time producer_timestamp producer
                                     environment status noop noop_pending corrective_change type puppet_version
                                     report_format configuration_version transaction_uuid catalog_uuid code_id job_id
-                                    cached_catalog_status metrics details].freeze,
+                                    cached_catalog_status details].freeze,
+                    'metrics' => %w[report metrics],
                     'events' => %w[report number status timestamp resource_type resource_title property name
                                    corrective_change message file line containing_class containment_path].freeze }
                   .freeze
@@ -40,6 +41,7 @@ module Simpkv
           reports = reports.map { |report| [Estate::Reports.hash_of(@certname, report, @secret_names), report] }
                            .uniq(&:first)
           { 'reports' => reports.each_with_index.map { |(hash, report), index| row(hash, report, index.zero?) },
+            'metrics' => reports.map { |hash, report| [hash, Native.generate(metrics(report))] },
             'events' => reports.flat_map { |hash, report| events(hash, report) } }
         end
 
@@ -52,7 +54,7 @@ module Simpkv
            *flags(report), (report['type'] || 'agent').to_s,
            *texts(report, 'puppet_version'), Form.integer(report['report_format']),
            *texts(report, 'configuration_version', 'transaction_uuid', 'catalog_uuid', 'code_id', 'job_id',
-                  'cached_catalog_status'), Native.generate(metrics(report)), report['details']&.to_s]
+                  'cached_catalog_status'), report['details']&.to_s]
         end
 
         def ended(report)
