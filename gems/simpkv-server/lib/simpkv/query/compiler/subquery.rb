@@ -10,6 +10,10 @@ module Simpkv
       module Subquery
         # The relation of most entities.
         NODE = [['certname'], ['certname']].freeze
+        # The numbers of rows, by the columns of their names. Numbers are quicker to compare, and stay in memory where
+        # the names of all reports of a large site do not.
+        NUMBERS = { 'n.certname' => 'n.id', 'r.hash' => 'r.id' }.freeze
+        private_constant :NUMBERS
 
         # `["subquery", ENTITY, QUERY]`
         #
@@ -34,6 +38,14 @@ module Simpkv
         end
         private_class_method :node_columns
 
+        # @param sides [Array<Array<Fragment>>] the columns of both sides
+        # @return [Array<Array<Fragment>>] the numbers in place of names that are unique
+        def self.numbers(*sides)
+          number = NUMBERS[sides.first.first.sql] if sides.flatten.map(&:sql).uniq.one?
+          number ? sides.map { [Fragment.new(number)] } : sides
+        end
+        private_class_method :numbers
+
         def self.operands(entity, names)
           names.map { |name| Names.new(entity).queried(name) }
         end
@@ -56,7 +68,7 @@ module Simpkv
         def self.explicit(names, fields, query)
           outer = (list?(fields) ? fields : [fields]).map { |field| names.queried(field) }
           inner, extracted, condition, paging = parts(query)
-          outer, columns = comparable(outer, extracted_operands(inner, extracted, outer.length))
+          outer, columns = numbers(*comparable(outer, extracted_operands(inner, extracted, outer.length)))
           rows = Select.new(inner, columns, condition && yield(inner, condition), paging: paging)
           Fragment.of('((?) IN (?))', Fragment.join(outer, ', '), rows.fragment)
         end
