@@ -3,6 +3,7 @@
 require 'tmpdir'
 require 'net/http'
 require_relative '../gems/simpkv-server/spec/support/service'
+require_relative 'support/processor_time'
 require_relative 'support/query_nodes'
 require_relative 'support/report'
 require_relative 'support/side_by_side'
@@ -22,18 +23,10 @@ Page = Struct.new(:operation, :service) do
 
   # @return [Float] seconds an operation
   def time(count)
-    before = worked
+    before = ProcessorTime.of(service)
     took = SideBySide::InProcess.new(operation).time(count)
-    @processor = (worked - before) / count
+    @processor = (ProcessorTime.of(service) - before) / count
     took
-  end
-
-  private
-
-  def worked
-    children = Dir["/proc/#{service}/task/*/children"].flat_map { |file| File.read(file).split }
-    [service, *children].flat_map { |pid| Dir["/proc/#{pid}/task/*/schedstat"] }
-                        .sum { |file| Integer(File.read(file)[/\d+/]) / 1e9 }
   end
 end
 

@@ -1,57 +1,68 @@
 # frozen_string_literal: true
 
+require 'digest/sha2'
 require 'json'
-require 'net/http'
 require 'tmpdir'
-require_relative '../gems/simpkv-server/spec/support/service'
 require_relative 'support/contest'
+require_relative 'support/costs'
+require_relative 'support/measured_command'
 require_relative 'support/memory'
+require_relative 'support/processor_time'
 require_relative 'support/query_data'
 require_relative 'support/sample_reports'
+require_relative 'support/scale_service'
 
 # What do more nodes cost? Fills an estate with nodes of 125 facts, 50 resources and 14 reports with logs, two of them
 # with changes. Measures at each number of nodes what a node costs while it is stored, what it takes on the disk, the
-# service and its index, queries, pages of the console, the search for expired nodes, and a backup. Of each cost, the
-# table has how it grows from one number of nodes to the next: 1 is as fast as the data.
+# server, the service and its index, queries, pages of the console, the search for expired nodes and their removal, a
+# backup, and its restore into an empty store. A cell with two numbers has the time and the processor time: that of the
+# service for queries and pages, that of the directory for stored nodes. The growth is the exponent of the number of
+# nodes with which the cost grows: 1 is as fast as the data. It is that of the processor time, if that is known.
 #
-# BENCH_SIZES names the numbers of nodes, BENCH_STORE the store (files, slapd or 389-DS), and BENCH_FOLDER a folder on
-# the disk that keeps the estate in files: another run goes on from there.
+#   BENCH_STORE=slapd BENCH_FOLDER=/var/tmp/scale bin/bench --save scale
+#
+# BENCH_STORE is files, slapd or 389-DS. BENCH_FOLDER is a folder on the disk that keeps the costs, and of files the
+# estate, too: the results have the costs of all runs with that folder, and a run with more nodes in files goes on from
+# there. BENCH_SIZES names other numbers of nodes, and BENCH_PARTS some of {ScaleBench::PARTS}: with 30,000 nodes in
+# files, `serve` and `expire back_up` each take some 15 minutes on two processors that are idle otherwise.
 class ScaleBench
-  SIZES = ENV.fetch('BENCH_SIZES', SideBySide::QUICK ? '20 40' : '10000 30000 100000').split.map(&:to_i).freeze
+  STORES = { 'files' => '1000 3000 10000', 'slapd' => '300 1000 3000', '389-DS' => '200 600 1800' }.freeze
   STORE = ENV.fetch('BENCH_STORE', 'files')
+  SIZES = ENV.fetch('BENCH_SIZES', SideBySide::QUICK ? '20 40 60' : STORES.fetch(STORE)).split.map(&:to_i).freeze
+  # What is measured at each number of nodes, after they were stored.
+  PARTS = %w[serve expire back_up].freeze
   REPORTS = 14
   PROCESSES = 2
   # The last nodes that each process stores, of which it takes the time.
   TIMED = 100
-  ROUNDS = SideBySide::QUICK ? 1 : 5
   RUNS_PER_SECOND = 60
-  SECONDS = SideBySide::QUICK ? 1 : 20 # of runs beside the service
-  NODE = QueryData.name(7)
-  PAGES = { 'first page' => '/', 'nodes' => '/nodes', 'nodes by time' => '/nodes?sort=seen&order=desc',
-            'changes' => '/console/changes', 'search' => '/search?q=node00007', 'a node' => "/nodes/#{NODE}",
-            'reports of a node' => "/nodes/#{NODE}/reports", 'values of a fact' => '/facts/os/family' }.freeze
+  SECONDS = SideBySide::QUICK ? 1 : 30 # of runs beside the service
+  EXPIRED = 20
 
-  # @param options [Hash] of the backend
+  # @param costs [Costs]
+  # @param place [Place]
   # @param folder [String] for the index and the backup
-  # @param data [Proc] returns the folder of what is on the disk of the store
-  def initialize(options, folder, data)
+  def initialize(costs, place, folder)
+    @costs = costs
+    @place = place
     @folder = folder
-    @data = data
-    @site = { 'backends' => { 'default' => options },
+    @site = { 'backends' => { 'default' => place.options },
               'estate' => { 'catalogs' => true, 'reports' => REPORTS, 'node_ttl' => '3650d' },
-              'server' => { 'index' => File.join(folder, 'index.sqlite') } }
-    @costs = Hash.new { |costs, name| costs[name] = {} }
+              'server' => { 'index' => File.join(folder, 'index') } }
     estate.make
   end
 
-  # @param report [Report]
-  def run(report)
+  # @return [void]
+  def run
     SIZES.each do |size|
-      fill(size)
+      @size = size
+      fill
       warn "  #{size} nodes are stored"
-      measure(size)
+      (PARTS & ENV.fetch('BENCH_PARTS', PARTS.join(' ')).split).each { |part| send(part) }
+      # Servers write to the disk later.
+      cost('kB on the disk a node', disk(@place.data) / @size / 1000.0)
+      cost('MB of memory (PSS) of the server', Memory.of(@place.server)) if @place.server
     end
-    print(report)
   end
 
   private
@@ -63,211 +74,207 @@ class ScaleBench
   end
 
   # Each process stores every second node.
-  def fill(size)
+  def fill
     stored = estate.inventory.names.length
-    return if stored >= size
+    return if stored >= @size
 
     answers = Array.new(PROCESSES) do |process|
-      IO.popen('-') { |child| child ? child.read : puts(JSON.generate(fill_some(stored, size, process))) }
+      IO.popen('-') { |child| child ? child.read : puts(JSON.generate(fill_some(stored, process))) }
     end
-    times, processor = answers.map { |answer| JSON.parse(answer) }.transpose
-    cost('ms to store a node (elapsed)', size, times.sum / PROCESSES)
-    cost('ms to store a node (processor)', size, processor.sum / PROCESSES)
+    elapsed, own, server = answers.map { |answer| JSON.parse(answer) }.transpose.map { |each| each.sum / PROCESSES }
+    cost('ms to store a node', elapsed, own)
+    # Both processes use the server at once.
+    cost('ms of the server to store a node', elapsed, server / PROCESSES) if @place.server
   end
 
-  # @return [Array(Float, Float)] the milliseconds and those of processor time of the last nodes
-  def fill_some(first, size, process)
+  # @return [Array<Float>] milliseconds of each of the last nodes: elapsed, and of processor time here and of the server
+  def fill_some(first, process)
     @samples = SampleReports.new
-    numbers = (first...size).select { |number| number % PROCESSES == process }
-    timed = numbers.pop(TIMED)
-    numbers.each { |number| store(number) }
-    clocks = [Process::CLOCK_MONOTONIC, Process::CLOCK_PROCESS_CPUTIME_ID]
-    began = clocks.map { |clock| Process.clock_gettime(clock) }
-    timed.each { |number| store(number) }
-    clocks.zip(began).map { |clock, time| (Process.clock_gettime(clock) - time) * 1000 / timed.length }
+    numbers = (first...@size).select { |number| number % PROCESSES == process }
+    last = numbers.pop(TIMED)
+    numbers.each { |number| store(QueryData.name(number), number) }
+    costs { last.each { |number| store(QueryData.name(number), number) } }.map { |all| all / last.length }
   end
 
-  def store(number)
-    name = QueryData.name(number)
+  # @return [Array<Float>] milliseconds of the block: elapsed, and of processor time here and of the server
+  def costs
+    before = clocks
+    yield
+    clocks.zip(before).map { |time, began| (time - began) * 1000 }
+  end
+
+  def clocks
+    [now, ProcessorTime.of(Process.pid), server_worked]
+  end
+
+  def server_worked
+    @place.server ? ProcessorTime.of(@place.server) : 0.0
+  end
+
+  # @param run [Integer] changes the facts
+  def store(name, number, run = 0, reports = REPORTS)
     environment = QueryData.environment(number)
-    estate.facts.save(name, QueryData.facts(number), timestamp: QueryData::TIME)
+    estate.facts.save(name, QueryData.facts(number, run), timestamp: QueryData::TIME)
     estate.exports.save(name, {}, environment)
     estate.catalogs.put(name, 'name' => name, 'version' => 1, 'environment' => environment, 'edges' => [],
                               'classes' => [], 'resources' => QueryData.resources(number))
-    REPORTS.times { |run| estate.reports.save(name, @samples.report((run % 7).zero? ? 10 : 0, run)) }
+    reports.times { |each| estate.reports.save(name, @samples.report((each % 7).zero? ? 10 : 0, each)) }
   end
 
-  def measure(size)
-    cost('kB on the disk a node', size, disk(@data.call) / size / 1000.0)
-    serve(size)
-    cost('ms to find expired nodes', size, timed { estate.removable } * 1000)
-    backup(size)
+  def serve
+    ScaleService.run(@site, @size) { |service, built| measure_service(service, built) }
   end
 
-  # The service builds its index anew.
-  def serve(size)
-    FileUtils.rm_f(Dir["#{@site['server']['index']}*"])
-    began = now
-    Service.run(@site, '--bind', 'tcp://127.0.0.1:0', '--local-write', preloaded: false) do |service|
-      @service = service
-      @uri = "http://127.0.0.1:#{service.addresses.grep(/tcp/).first[/\d+\z/]}"
-      sleep 0.2 until indexed?(size)
-      cost('s until the index is built (elapsed)', size, now - began)
-      cost('s until the index is built (processor)', size, worked)
-      served(size)
+  def measure_service(service, built)
+    cost('s until the index is built', *built)
+    cost('s until the service has examined the site', *service.examine)
+    service.requests.each { |title, times| cost(title, *times) }
+    cost('kB of the index a node', disk(@site['server']['index']) / @size / 1000.0)
+    cost('MB of memory (PSS) of the service', service.memory)
+    shares = shares(service) do
+      runs
+      cost('s until the last run is visible', last_visible(service))
     end
+    cost("% of a processor: the service beside #{RUNS_PER_SECOND} runs a second", shares.first)
+    cost("% of a processor: the server with #{RUNS_PER_SECOND} runs a second", shares.last) if @place.server
   end
 
-  def served(size)
-    QueryData::QUERIES.each { |title, query| cost("ms: #{title}", size, asked(query_path(query))) }
-    PAGES.each { |title, path| cost("ms: page of #{title}", size, asked(path)) }
-    cost('kB of the index a node', size, disk(@site['server']['index']) / size / 1000.0)
-    cost('MB of memory (PSS) of the service', size, Memory.of(@service.pid))
-    runs(size)
+  # @return [Array(Float, Float)] of a processor that service and server keep busy during the block, in percent
+  def shares(service)
+    clocks = -> { [now, service.worked, server_worked] }
+    before = clocks.call
+    yield
+    took, *worked = clocks.call.zip(before).map { |time, began| time - began }
+    worked.map { |seconds| seconds * 100 / took }
   end
 
   # Nodes run, every tenth with other facts than before.
-  def runs(size)
-    before = worked
+  def runs
     began = now
     @samples = SampleReports.new
+    @changed = Hash.new(0)
     (SECONDS * RUNS_PER_SECOND).times do |number|
-      run_at(began + number.fdiv(RUNS_PER_SECOND), number % (size - 1), number)
+      run_at(began + number.fdiv(RUNS_PER_SECOND), number % (@size - 1), number)
     end
-    cost('s until the last of these runs is visible', size, last_visible)
-    cost("% of a processor for the service beside #{RUNS_PER_SECOND} runs a second", size,
-         (worked - before) * 100 / (now - began))
+    late = now - began - SECONDS
+    warn "  the runs took #{late.round} s longer than they should" if late > 1
   end
 
   # @return [Float] seconds until the facts of a last run are visible
-  def last_visible
-    estate.facts.save(QueryData.name(0), QueryData.facts(0, -1), timestamp: QueryData::TIME)
-    timed { sleep 0.02 until visible?(-1) }
+  def last_visible(service)
+    name = QueryData.name(0)
+    estate.facts.save(name, QueryData.facts(0, -@size), timestamp: QueryData::TIME)
+    query = "facts[value] { certname = '#{name}' and name = 'run' }"
+    costs { sleep 0.02 until service.answered?(query, 'value' => -@size) }.first / 1000
   end
 
   def run_at(time, node, number)
     sleep [time - now, 0].max
-    name = QueryData.name(node)
-    estate.facts.save(name, QueryData.facts(node, number + 1), timestamp: QueryData::TIME) if (number % 10).zero?
-    estate.reports.save(name, @samples.report(0, number))
+    @changed[node] = number + 1 if (number % 10).zero?
+    store(QueryData.name(node), node, @changed[node], 1)
   end
 
-  # @param run [Integer] in the facts of the first node
-  def visible?(run)
-    answered?("facts[value] { certname = '#{QueryData.name(0)}' and name = 'run' }", 'value' => run)
+  # The nodes were deactivated more than a second ago.
+  def expire
+    @samples = SampleReports.new
+    EXPIRED.times { |number| "gone#{number}".tap { |name| store(name, number) && estate.deactivate(name) } }
+    sleep 2
+    expiring = Simpkv::Estate.new(@site.merge('estate' => @site['estate'].merge('node_purge_ttl' => '1s')))
+    found = removed = nil
+    elapsed, *worked = costs { found = expiring.removable }
+    cost('ms to find expired nodes', elapsed, worked.sum)
+    elapsed, *worked = costs { removed = expiring.expire }
+    cost("ms to find and remove #{EXPIRED} of them", elapsed, worked.sum)
+    raise "other nodes have expired than #{EXPIRED}" unless found == removed && found.length == EXPIRED
   end
 
-  def backup(size)
-    file = File.join(@folder, 'backup.jsonl')
-    FileUtils.rm_f(file)
+  def back_up
+    files = %w[backup restored].map { |name| File.join(@folder, "#{name}.jsonl") }
+    command('a backup (export)', @site, 'export', '--raw', '--force', files.first)
+    cost('kB of the backup a node', File.size(files.first) / @size / 1000.0)
+    Place.within(STORE, File.join(@folder, 'restored')) { |place| restore(place, *files) }
+    raise 'the restored store is not that of the backup' unless files.map { |file| content(file) }.uniq.one?
+  ensure
+    FileUtils.rm_rf([*files, journal, File.join(@folder, 'restored')])
+  end
+
+  def restore(place, file, again)
+    site = @site.merge('backends' => { 'default' => place.options })
+    before = place.server && ProcessorTime.of(place.server)
+    command('a restore (import)', site, 'import', '--raw', '--journal', journal, file)
+    cost('s of the server for a restore', ProcessorTime.of(place.server) - before) if before
+    command(nil, site, 'export', '--raw', again)
+  end
+
+  def journal
+    File.join(@folder, 'journal')
+  end
+
+  # @return [Array(Integer, Integer)] the number of keys, and a digest that does not depend on their order
+  def content(file)
+    digests = File.foreach(file, chomp: true).grep(/"path"/).map { |line| Digest::SHA256.digest(line).unpack1('Q') }
+    [digests.length, digests.inject(0) { |sum, digest| (sum + digest) % (1 << 64) }]
+  end
+
+  def command(title, site, *arguments)
     config = File.join(@folder, 'simpkv.yaml')
-    File.write(config, @site.to_yaml)
-    took = timed { command('export', '--raw', file, config: config) }
-    cost('s of a backup (export)', size, took)
-    cost('kB of the backup a node', size, File.size(file) / size / 1000.0)
-  end
+    File.write(config, site.to_yaml)
+    elapsed, processor, memory = MeasuredCommand.run(config, File.join(@folder, 'errors'), *arguments)
+    return unless title
 
-  def command(*arguments, config:)
-    environment = Unbundled::VARIABLES.merge('SIMPKV_CONFIG' => config)
-    system(environment, *Unbundled::COMMAND, *arguments, out: File::NULL, err: File::NULL, exception: true)
-  end
-
-  # @return [Float] the median of the milliseconds of some requests
-  def asked(path)
-    get(path)
-    Array.new(ROUNDS) { timed { get(path) } }.sort[ROUNDS / 2] * 1000
-  end
-
-  def indexed?(size)
-    answered?('nodes[count()] { }', 'count' => size)
-  end
-
-  # The service refuses queries until the index is there.
-  def answered?(query, row)
-    JSON.parse(get(query_path(query))) == [row]
-  rescue RuntimeError
-    false
-  end
-
-  def query_path(query)
-    "/pdb/query/v4?#{URI.encode_www_form('query' => query)}"
-  end
-
-  # @return [String]
-  # @raise [RuntimeError] the service refuses, for example because the index is not built yet
-  def get(path)
-    uri = URI("#{@uri}#{path}")
-    answer = Net::HTTP.start(uri.host, uri.port, nil, read_timeout: 600) { |http| http.get(uri.request_uri) }
-    answer.is_a?(Net::HTTPOK) ? answer.body : raise("#{path}: #{answer.code} #{answer.body[0, 200]}")
-  end
-
-  # @return [Float] seconds of processor time of the service and its processes
-  def worked
-    children = Dir["/proc/#{@service.pid}/task/*/children"].flat_map { |file| File.read(file).split }
-    [@service.pid, *children].sum do |pid|
-      File.read("/proc/#{pid}/stat")[/\) (.*)/, 1].split.values_at(11, 12).sum(&:to_i) / 100.0
-    rescue Errno::ENOENT
-      0
-    end
+    cost("s of #{title}", elapsed, processor)
+    cost("MB of memory of #{title}", memory)
   end
 
   # @return [Integer] bytes
   def disk(folder)
-    IO.popen(['du', '-s', '--block-size=1', *Dir["#{folder}*"]], &:readlines).sum(&:to_i)
+    Integer(IO.popen(['du', '-s', '--block-size=1', folder], &:read)[/\d+/], 10)
   end
 
-  def cost(name, size, value)
-    @costs[name][size] = value
-  end
-
-  def timed
-    began = now
-    yield
-    now - began
+  def cost(name, amount, processor = nil)
+    @costs.add(name, @size, amount, processor)
   end
 
   def now
     Process.clock_gettime(Process::CLOCK_MONOTONIC)
   end
+end
 
-  def print(report)
-    steps = SIZES.each_cons(2).map { |_, to| "growth to #{to}" }
-    report.note("| cost in #{STORE} | #{[*SIZES.map { |size| "#{size} nodes" }, *steps].join(' | ')} |",
-                "|---|#{'---:|' * (SIZES.length + steps.length)}")
-    @costs.each { |name, values| report.note("| #{[name, *cells(values)].join(' | ')} |") }
-  end
-
-  # The growth is the exponent of the number of nodes with which the cost grows; per node, it is 0 if nothing grows.
-  def cells(values)
-    growth = SIZES.each_cons(2).map do |from, to|
-      before, after = values.values_at(from, to)
-      Math.log(after / before) / Math.log(to.fdiv(from)) if [before, after].all? { |value| value.to_f.positive? }
+# An empty store: `options` of the backend, the folder of its data, and the process of its server, or nil.
+Place = Struct.new(:options, :data, :server, :versions) do
+  # @param store [String]
+  # @param folder [String] for files
+  # @yieldparam place [Place]
+  def self.within(store, folder)
+    if store == 'files'
+      FileUtils.mkdir_p(File.join(folder, 'globals'))
+      return yield new({ 'type' => 'file', 'id' => 'bench', 'root_path' => folder }, folder, nil, Versions.own)
     end
-    [*values.values_at(*SIZES), *growth].map { |value| value ? format('%.2f', value) : '' }
+
+    Contest.at({ 'slapd' => Contest::OpenLDAP, '389-DS' => Contest::DS389 }.fetch(store)) do |contest|
+      options = contest.server.options('id' => Contest::ID, 'type' => 'ldap', 'operation_timeout_seconds' => 600)
+      yield new(options, contest.data, contest.server.pid, contest.versions)
+    end
   end
 end
 
 # @yieldparam folder [String]
 def within_folder(&block)
   kept = ENV.fetch('BENCH_FOLDER', nil)
-  return yield(kept) if kept
+  return Dir.mktmpdir('scale', SideBySide::QUICK ? nil : '/var/tmp', &block) unless kept
 
-  Dir.mktmpdir('scale', SideBySide::QUICK ? nil : '/var/tmp', &block)
+  FileUtils.mkdir_p(kept)
+  yield kept
 end
 
 report = Report.new('Scale')
 within_folder do |folder|
-  if ScaleBench::STORE == 'files'
-    root = File.join(folder, 'store')
-    FileUtils.mkdir_p(File.join(root, 'globals'))
-    ScaleBench.new({ 'type' => 'file', 'id' => 'bench', 'root_path' => root }, folder, -> { root }).run(report)
-    next report.print('scale', Versions.own)
+  file = ->(store) { File.join(folder, "#{store}.json") }
+  Place.within(ScaleBench::STORE, File.join(folder, 'store')) do |place|
+    ScaleBench.new(Costs.new(file[ScaleBench::STORE], place.versions), place, folder).run
   end
-
-  server = { 'slapd' => Contest::OpenLDAP, '389-DS' => Contest::DS389 }.fetch(ScaleBench::STORE)
-  Contest.at(server) do |contest|
-    options = contest.server.options('id' => Contest::ID, 'type' => 'ldap', 'operation_timeout_seconds' => 600)
-    ScaleBench.new(options, folder, -> { contest.server.folder }).run(report)
-    report.print('scale', contest.versions)
-  end
+  costs = ScaleBench::STORES.keys.select { |store| File.exist?(file[store]) }
+                            .to_h { |store| [store, Costs.new(file[store], {})] }
+  costs.each { |store, each| report.note('', *each.table(store)) }
+  report.print('scale', costs.values.map(&:versions).inject(:merge))
 end

@@ -6,13 +6,10 @@ require_relative 'support/contest'
 # of its process, with its caches.
 VALUES = { '40 B' => 'a' * 40, '1 KB' => 'a' * 1024 }.freeze
 KEYS = SideBySide::QUICK ? 1000 : 100_000
-# The folders of the databases, without the logs and cache regions of 389-DS.
-DATA = { 'slapd' => 'data', '389-DS' => "db/#{Ds389::BACKEND}" }.freeze
 
 # @return [Array(Integer, Integer)] bytes on disk and bytes resident
 def room(contest)
-  folder = File.join(contest.server.folder, DATA.fetch(contest.server_name))
-  disk = Dir.glob("#{folder}/**/*").select { |file| File.file?(file) }.sum { |file| File.stat(file).blocks * 512 }
+  disk = Dir.glob("#{contest.data}/**/*").select { |file| File.file?(file) }.sum { |file| File.stat(file).blocks * 512 }
   [disk, File.read("/proc/#{contest.server.pid}/status")[/VmRSS:\s*(\d+)/, 1].to_i * 1024]
 end
 

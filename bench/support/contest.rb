@@ -57,9 +57,13 @@ class Contest
 
   SMALL = [{ 'password' => 'Xu8#kq!0' }, { 'password' => 'Xu8#kq!1' }].freeze
 
-  # OpenLDAP without the log for specs.
+  # OpenLDAP without the log for specs, and with room for large data.
   class OpenLDAP < Slapd
     private
+
+    def database_section
+      super.sub(/^maxsize .*/, "maxsize #{16 << 30}")
+    end
 
     def command
       super.map { |word| word == 'stats' ? '0' : word }
@@ -157,6 +161,11 @@ class Contest
   # @return [Hash{String => String}]
   def versions
     Versions.own.merge(Versions.of('libldap-2.5-0', server.is_a?(Slapd) ? 'slapd' : '389-ds-base'))
+  end
+
+  # @return [String] the folder of the database, without logs and the regions of caches
+  def data
+    File.join(server.folder, server.is_a?(Slapd) ? 'data' : "db/#{Ds389::BACKEND}")
   end
 
   # @return [String] for titles
