@@ -11,15 +11,16 @@ require_relative 'planted'
 
 # Writes the generated pages: docs/configuration.md and docs/simpkv.yaml.5 from the definitions of the options,
 # docs/simpkv.1 from the commands, REFERENCE.md from the docstrings of the functions, docs/runbook.md from what the code
-# can report, docs/maintainers/planted.md and the last table of docs/security.md from the planted defects, that of
-# CONTRIBUTING.md from the rooms, the pages README.md of docs/adr from the titles of the records, lib/simpkv/gems.txt
-# from the gems.
+# can report, docs/large-sites.md from the results of a benchmark, docs/maintainers/planted.md and the last table of
+# docs/security.md from the planted defects, that of CONTRIBUTING.md from the rooms, the pages README.md of docs/adr
+# from the titles of the records, lib/simpkv/gems.txt from the gems.
 module Documentation
   ROOT = File.expand_path('..', __dir__)
 
   # The pages, and the methods that make them.
   PAGES = { 'docs/simpkv.1' => :manual, 'docs/simpkv.yaml.5' => :configuration_manual,
             'docs/configuration.md' => :configuration, 'docs/runbook.md' => :runbook,
+            'docs/large-sites.md' => :large_sites,
             'docs/security.md' => :security, 'docs/maintainers/planted.md' => :planted,
             'CONTRIBUTING.md' => :contributing,
             'lib/simpkv/gems.txt' => :gems, 'REFERENCE.md' => :reference }
@@ -53,6 +54,14 @@ module Documentation
   # @return [String] docs/configuration.md
   def self.configuration
     ERB.new(File.read(File.join(ROOT, 'docs', 'configuration.md.erb'), encoding: 'UTF-8')).result(binding)
+  end
+
+  # @return [String] docs/large-sites.md
+  def self.large_sites
+    require_relative 'large_sites'
+    sites = LargeSites.new
+    template = File.read(File.join(ROOT, 'docs', 'large-sites.md.erb'), encoding: 'UTF-8')
+    ERB.new(template).result_with_hash(sites: sites)
   end
 
   # @return [String] lib/simpkv/gems.txt

@@ -13,9 +13,10 @@ class Costs
   # One cost: an amount by the number of nodes. `processor` is the part of it that other programs on the machine do not
   # change, by the same; empty if there is none.
   Cost = Struct.new(:name, :amounts, :processor) do
-    # @return [Hash{Integer => Float}] from which growth is calculated
+    # @return [Hash{Integer => Float}] from which growth is calculated: of all nodes
     def basis
-      processor.any? ? processor : amounts
+      basis = processor.any? ? processor : amounts
+      name.match?(/\A(?!ms:).* a node\z/) ? basis.to_h { |nodes, amount| [nodes, amount * nodes] } : basis
     end
 
     # Leaves out what the cost is without nodes: compares what two steps have added. The exponent of a constant is 0.

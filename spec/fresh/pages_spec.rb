@@ -17,6 +17,7 @@ RSpec.describe 'On a fresh machine, the commands' do
     'clients.md' => 'a service with certificates: gems/simpkv-server/spec/server/clients_spec.rb',
     'console.md' => 'a machine to log in to', 'from-puppetdb.md' => 'a PuppetDB: gems/simpkv-server/spec/puppetdb',
     'hiera.md' => 'facts of a node', 'high-availability.md' => 'two servers: spec/availability',
+    'large-sites.md' => 'two estates: gems/simpkv-server/spec/command/large_sites_spec.rb',
     'moving.md' => 'a directory: spec/command',
     'performance.md' => '389 Directory Server', 'plugin-development.md' => 'a plugin',
     'puppetserver.md' => 'systemd, and a registry with the gem', 'runbook.md' => 'systemd',
