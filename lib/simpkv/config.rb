@@ -1,9 +1,10 @@
 # frozen_string_literal: true
 
+require 'simpkv/config/coercion'
 require 'simpkv/errors'
 require 'simpkv/config/options'
 require 'simpkv/config/sections'
-require 'simpkv/library'
+require 'simpkv/config/spelling'
 
 module Simpkv
   # Converts options, and chooses a backend and an environment by them. options.rb defines the options, and {Validation}

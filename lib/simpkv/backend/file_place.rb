@@ -2,6 +2,7 @@
 
 require 'simpkv/backend/default_root'
 require 'simpkv/config/isolation'
+require 'simpkv/config'
 
 module Simpkv
   class Backend
