@@ -1,9 +1,10 @@
 # frozen_string_literal: true
 
-require 'simpkv/library'
 require 'simpkv/version'
 require 'simpkv/errors'
 require 'simpkv/native'
+# The last one: who finds the constant Store, as another thread may, can use it.
+require 'simpkv/library'
 
 # A key/value store for Puppet manifests, in files or in an LDAP directory.
 #

@@ -18,6 +18,22 @@ RSpec.describe Simpkv::Native do
     expect(described_class.binding_name).to eq(ENV.fetch('SIMPKV_NATIVE', default))
   end
 
+  # Functions take the constant Store for a sign that the library can be used. In a JRuby with many threads, they used
+  # it while another thread was loading the binding.
+  it 'is loaded before any constant of the library can be found' do
+    script = <<~RUBY
+      module Watch
+        def require(name)
+          super.tap { puts defined?(Simpkv::Store).inspect if name == 'simpkv/native' }
+        end
+      end
+      Object.prepend(Watch)
+      require 'simpkv/all'
+      puts defined?(Simpkv::Store)
+    RUBY
+    expect(ruby(script).first.lines.map(&:chomp)).to start_with('nil').and end_with('constant')
+  end
+
   it 'has the version and the interface of the library' do
     expect(described_class.version).to eq(Simpkv::VERSION)
     expect(described_class.abi).to eq(header.constant('SKV_ABI'))
