@@ -5,6 +5,7 @@ require 'simpkv/backend/layers'
 require 'simpkv/backend/ldap_place'
 require 'simpkv/config/sections'
 require 'simpkv/config/unit_test'
+require 'simpkv/config/validation'
 
 module Simpkv
   # One backend of merged options: its options, checked and converted, its place, its store with all layers, and the

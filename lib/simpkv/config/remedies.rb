@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require 'simpkv/config/spelling'
+
 module Simpkv
   # Says what to do about a wrong choice of backend. Each text is the end of a message whose beginning is older.
   module Remedies

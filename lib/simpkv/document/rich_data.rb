@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require 'simpkv/document/codec'
+
 module Simpkv
   # Documents with values of Puppet's types, in the form of Puppet's rich data: docs/adr/0008-rich-data.md.
   #
