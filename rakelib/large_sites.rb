@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-# The numbers of docs/large-sites.md: those of bench/results/scale.md, calculated for more nodes. Between the last two
-# numbers of nodes that were measured, a cost has grown by an amount a node; the calculation goes on with it.
+# The numbers of docs/large-sites.md: those of bench/results/scale.md, calculated for more nodes, as that page says.
 class LargeSites
   FILE = File.expand_path('../bench/results/scale.md', __dir__)
   # Seconds between two runs of a node.
@@ -52,7 +51,7 @@ class LargeSites
   # @return [String, nil] what the results say about the machine
   attr_reader :remark
 
-  # @return [String] the largest numbers of nodes that were measured
+  # @return [String] the largest numbers of nodes at which all costs of the tables were measured
   def measured
     @stores.map { |store, costs| "#{most(costs)} in #{store}" }.join(', ')
   end
@@ -80,7 +79,7 @@ class LargeSites
   end
 
   def most(costs)
-    costs.each_value.flat_map(&:keys).max
+    costs.values_at(*ROWS.map(&:cost)).compact.map { |amounts| amounts.keys.max }.min
   end
 
   def cell(costs, row, nodes, estates)
@@ -95,7 +94,7 @@ class LargeSites
     (fewer, less), (most, amount) = amounts.last(2)
     case kind
     when :nodes then amount * nodes
-    when :runs then amount * nodes / PERIOD / RUNS
+    when :runs then amounts.map(&:last).max * nodes / PERIOD / RUNS
     else amount + ([amount - less, 0].max / (most - fewer) * [nodes - most, 0].max)
     end
   end

@@ -2,7 +2,7 @@
 
 $LOAD_PATH.unshift(*Dir[File.expand_path('../{lib,gems/*/lib}', __dir__)])
 
-require 'simpkv/all'
+require 'simpkv'
 require_relative 'support/cases'
 
 # The tags of examples:

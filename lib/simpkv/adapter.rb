@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/all'
+require 'simpkv'
 require 'simpkv/config/hiera_names'
 
 module Simpkv

@@ -5,6 +5,10 @@ require 'simpkv/cli/output'
 require 'simpkv/library'
 require 'simpkv/version'
 
+Simpkv::LIBRARY.each do |file|
+  Simpkv.autoload(file[/\w+\z/].split('_').map(&:capitalize).join, "simpkv/#{file}")
+end
+
 module Simpkv
   # The command `simpkv`, for operators: it shows and changes keys from a shell, without Puppet. {Commands} has its
   # commands, which describe themselves: --help, the man page and the completion of shells come from there.

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/all'
+require 'simpkv'
 require 'simpkv/native/json_writer'
 require 'simpkv/config/site_file'
 require 'simpkv/purging/entries'

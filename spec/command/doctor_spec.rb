@@ -98,12 +98,16 @@ RSpec.describe 'simpkv doctor, with files' do
   it 'names the temporary files of killed writers, but none of a live one, and other commands show none' do
     %w[new old].each { |key| simpkv!('-g', 'put', "app/#{key}", 'x') }
     name = File.join(root, 'globals/app/.skv~000000000000000')
-    %w[1 2].each { |number| File.write("#{name}#{number}", 'pl4nted') }
+    # One name is not UTF-8.
+    ['1', '2', "\xFF"].each { |number| File.write("#{name}#{number}", 'pl4nted') }
     File.link(File.join(root, 'globals/app/new'), "#{name}3") # The writer had not removed its second name.
     File.open("#{name}2") do |file|
       file.flock(File::LOCK_EX)
-      expect(findings).to contain_exactly(warning('temporary files', /left #{name}1, #{name}3$/, /rm '#{name}1'$/))
+      found = findings
+      expect(found).to contain_exactly(warning('temporary files', /left #{name}1, #{name}3, #{name}\S+$/, /: find/))
+      system(found.first['fix'][/find .*/])
     end
+    expect(Dir.glob("#{name}*")).to eq(["#{name}2"])
     shown = [%w[ls app], %w[tree], %w[export]].map { |arguments| simpkv!('-g', *arguments) }
     expect(shown).to all(include('old')).and all(satisfy { |output| !output.include?('skv~') })
   end

@@ -28,7 +28,7 @@ RSpec.describe Simpkv::Native do
         end
       end
       Object.prepend(Watch)
-      require 'simpkv/all'
+      require 'simpkv'
       puts defined?(Simpkv::Store)
     RUBY
     expect(ruby(script).first.lines.map(&:chomp)).to start_with('nil').and end_with('constant')

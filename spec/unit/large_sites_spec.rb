@@ -35,8 +35,14 @@ RSpec.describe LargeSites do
     expect(cell('minutes until the index is built', 500_000)).to eq('84')
   end
 
-  it 'has the share of a processor for the runs of all nodes' do
-    add('% of a processor: the service beside 60 runs a second', 1000 => 10, 3000 => 30)
+  it 'says at how many nodes all was measured' do
+    add('kB on the disk a node', 1000 => 120, 3000 => 110)
+    add('s until the index is built', 300 => 3.0, 1000 => 10.0)
+    expect(described_class.new("#{text}\n\n").measured).to eq('1000 in files')
+  end
+
+  it 'has the largest share of a processor for the runs of all nodes' do
+    add('% of a processor: the service beside 60 runs a second', 1000 => 30, 3000 => 10)
     expect(cell('processors of the service, for the runs', 108_000)).to eq('0.3')
   end
 

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require 'simpkv'
+
 module Simpkv
   module Cli
     # Shares work among threads.

@@ -42,9 +42,7 @@ module Simpkv
     # @param content [Object] what {parse} makes of it
     # @return [Boolean] whether no object has a member twice
     def self.unique?(text, content)
-      return true if generated?(text, content)
-
-      JSON.parse(text, **OPTIONS, allow_duplicate_key: false, object_class: Members)
+      JSON.parse(text, **OPTIONS, allow_duplicate_key: false, object_class: Members) unless generated?(text, content)
       true
     rescue JSON::ParserError
       false

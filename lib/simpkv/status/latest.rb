@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/errors'
+require 'simpkv'
 
 module Simpkv
   module Status

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/all'
+require 'simpkv'
 require 'simpkv/document/json_pointer'
 require 'simpkv/estate/agreement'
 require 'simpkv/estate/documents'

@@ -3,7 +3,7 @@
 require 'puma'
 require 'puma/configuration'
 require 'puma/launcher'
-require 'simpkv/all'
+require 'simpkv'
 require 'simpkv/inspection'
 require 'simpkv/query'
 

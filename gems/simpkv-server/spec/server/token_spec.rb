@@ -256,7 +256,10 @@ RSpec.describe 'simpkv token' do
     site['server']['sign_in'] = people.section
     expect(attempt('account:bob')).to have_attributes(code: 64, err: include("the directory has no account 'bob'"))
     expect(attempt('account:ann')).to have_attributes(code: 0, err: include("until an entry of 'rights'"))
-    rights.push('group' => 'operators', 'methods' => ['GET'], 'paths' => ['/**'])
+    rights.push('account' => 'ann', 'methods' => ['GET'], 'paths' => ['/**'])
+    # The directory takes both for the same name.
+    %w[ann ANN].each { |name| expect(attempt("account:#{name}")).to have_attributes(code: 0, err: '') }
+    rights.last.replace('group' => 'operators', 'methods' => ['GET'], 'paths' => ['/**'])
     expect(attempt('account:ann')).to have_attributes(code: 0, err: '')
     people.stop_serving
     expect(attempt('account:bob')).to have_attributes(code: 0, err: include('cannot be checked'))

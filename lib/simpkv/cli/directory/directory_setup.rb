@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/all'
+require 'simpkv'
 require 'simpkv/cli/directory/base_entry'
 require 'simpkv/cli/directory/directory_schema'
 require 'simpkv/cli/failure'

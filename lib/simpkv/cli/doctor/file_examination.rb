@@ -55,9 +55,9 @@ module Simpkv
         files = files.map { |file| File.join(root, file) }.select { |file| left?(file) }
         return if files.empty?
 
-        first = LdapAccess.shell([files.first])
         findings.warning('temporary files', "killed writers have left #{named(files)}",
-                         "the next put of the key deletes its file; so does: flock -n #{first} rm #{first}")
+                         'the next put of a key deletes its file; so does, for all keys: ' \
+                         "find '#{root}' -name '.skv~*' -type f -exec flock -n {} rm {} ';'")
       end
 
       # A live writer has locked its file. By now, it may have given it the name of the key.

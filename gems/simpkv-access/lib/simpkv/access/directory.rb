@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/all'
+require 'simpkv'
 require 'simpkv/access/foreign_entries'
 require 'simpkv/access/names'
 require 'simpkv/access/passwords'

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/all'
+require 'simpkv'
 require 'simpkv/access/ldap_rules/own_entries'
 require 'simpkv/backend/ldap_search'
 

@@ -2,7 +2,7 @@
 
 require 'digest'
 require 'securerandom'
-require 'simpkv/all'
+require 'simpkv'
 require 'tmpdir'
 
 module Simpkv

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'securerandom'
-require 'simpkv/all'
+require 'simpkv'
 require 'simpkv/backend/vlv_feature'
 require 'simpkv/access/passwords'
 require 'tempfile'

@@ -9,7 +9,7 @@ module Simpkv
     # Values that are Sensitive are not in the index, and neither are logs of reports and values of events.
     module Schema
       # Changes with each change of the tables, or of what is entered in them.
-      VERSION = 15
+      VERSION = 16
 
       TABLES = <<~SQL
         CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;

@@ -71,9 +71,10 @@ module Simpkv
       def account
         options = @server['sign_in']
         refuse("'sign_in' of 'server' is not set, so it knows no accounts") unless options
-        return if Server::SignIn::Accounts.new(options, @settings.call(options['backend'])).find(@name)
-
-        refuse("the directory has no account '#{@name}', or several")
+        found = Server::SignIn::Accounts.new(options, @settings.call(options['backend'])).find(@name)
+        refuse("the directory has no account '#{@name}', or several") unless found
+        @name = found.name # Rights name it as the directory spells it.
+        nil
       rescue Error => e
         "whether there is an account '#{@name}' cannot be checked: #{e.message}"
       end
