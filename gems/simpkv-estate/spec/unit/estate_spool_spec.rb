@@ -363,6 +363,17 @@ RSpec.describe Simpkv::Estate::Spool do
       expect(counts(spool.deliver)).to eq([1, 0, 0])
     end
 
+    # The bytes never exceed their limit, so status and metrics never told that catalogs failed.
+    it 'says so in its summary once it refuses an entry like the largest' do
+      compiler = away({}, 'spool_bytes' => 1_048_576).spool
+      limits = [200, 400_000, 400_000].map do |size|
+        compiler.save(facts('web1', { 'a' => 'x' * size }))
+        compiler.summary['limit']
+      end
+      expect(limits).to eq([nil, nil, 'spool_bytes'])
+      expect { compiler.save(facts('web1', { 'a' => 'x' * 400_000 })) }.to raise_error(/is full: .*'spool_bytes'/)
+    end
+
     # Makes the first entry older.
     def age
       file = entries.first

@@ -85,13 +85,14 @@ module Simpkv
       end
 
       # @return [Hash{String => Object}] the number of what is `waiting`, its `bytes`, the time of the `oldest` (nil if
-      #   nothing waits), and the option whose `limit` is reached (nil if none is)
+      #   nothing waits), and the option whose `limit` is reached (nil if none is): that of the bytes, if the spool
+      #   would refuse an entry as large as the largest one
       # @raise [SpoolError] the spool cannot be used
       def summary
         all = waiting
-        bytes = all.sum(&:bytes)
-        { 'waiting' => all.length, 'bytes' => bytes, 'oldest' => all.first&.time,
-          'limit' => limit(bytes, all.map(&:name)) }
+        sizes = all.map(&:bytes)
+        { 'waiting' => all.length, 'bytes' => sizes.sum, 'oldest' => all.first&.time,
+          'limit' => limit(sizes.sum + sizes.max.to_i, all.map(&:name)) }
       end
 
       # Stores what a run reports, or keeps it until that is possible. Before that, delivers for a moment what waits.
