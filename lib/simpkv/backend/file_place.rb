@@ -12,6 +12,20 @@ module Simpkv
       OPTIONS = Config::TYPES.fetch('file').map(&:name).freeze
       private_constant :OPTIONS
 
+      # @param root [String] the folder of a store
+      # @param folders [Array<String>] of the store
+      # @yieldparam file [String] the temporary file of a killed writer. A live one has locked its file, or renamed it
+      def self.each_leftover(root, folders)
+        Dir.glob(folders.map { |folder| File.join(folder, '**/.skv~*') }, File::FNM_DOTMATCH, base: root).each do |name|
+          file = File.join(root, name)
+          File.open(file, File::RDONLY | File::NOFOLLOW | File::NONBLOCK) do |open|
+            yield file if open.stat.file? && open.flock(File::LOCK_SH | File::LOCK_NB) && File.identical?(open, file)
+          end
+        rescue SystemCallError
+          nil # Its writer has renamed it meanwhile, or this user has no rights there.
+        end
+      end
+
       # @param settings [Hash{String => Object}] those of {Config.typed}
       # @param warn [#call] receives a warning if the store is made in another place than the preferred one
       # @yieldreturn [Array(Array<String>, Array<String>)] `vardirs` and `more` of {DefaultRoot}. Called only if there
@@ -62,9 +76,7 @@ module Simpkv
         store
       end
 
-      # Opens the store where it is, or would be.
-      #
-      # @return [Store]
+      # @return [Store] opened where it is, or would be
       def open_unchecked
         open_at(path)
       end
@@ -76,9 +88,7 @@ module Simpkv
         open_at(path, 'follow_links' => false)
       end
 
-      # Opens a store that exists.
-      #
-      # @return [Store]
+      # @return [Store] one that exists
       # @raise [ConfigError] as {#check}
       def open_existing
         place = path

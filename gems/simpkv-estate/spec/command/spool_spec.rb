@@ -78,6 +78,15 @@ RSpec.describe 'simpkv spool' do
     expect(doctor('nobody')).to match(['problem', /\Athe user nobody cannot write to #{folder}/])
   end
 
+  it 'flushes the files of killed processes, which doctor names' do
+    leave(facts('web1'))
+    expect(data('spool', 'flush')).to include('stored' => 1)
+    File.write(File.join(spool, 'globals/spool/.skv~0000000000000001'), 'pl4nted')
+    expect(doctor).to eq(['warning', "killed processes have left 1 file in #{spool}"])
+    expect(data('spool', 'flush')).to eq('stored' => 0, 'left_out' => 0, 'waiting' => 0)
+    expect(doctor).to eq(%w[ok empty])
+  end
+
   # @return [Array(String, String)] the finding
   def doctor(user = 'root')
     findings = JSON.parse(simpkv('doctor', '--read-only', '--user', user, '-o', 'json').out)

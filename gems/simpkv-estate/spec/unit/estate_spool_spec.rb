@@ -122,8 +122,27 @@ RSpec.describe Simpkv::Estate::Spool do
     status_of(pid)
     acknowledged << reader.read
     delivery = spool.deliver
-    expect([delivery.errors, entries]).to eq([{}, []])
+    expect([delivery.errors, entries, spool.leftovers.to_a]).to eq([{}, [], []])
     expect(estate.facts.all.keys).to include(*(1..acknowledged.length).map { |number| "web#{number}" })
+  end
+
+  # They stayed for good, with facts in plain text.
+  it 'deletes the files of killed processes, and none of a live one' do
+    away.spool.save(facts('web1'))
+    killed, live = %w[1 2].map { |number| File.join(folder, "globals/spool/.skv~000000000000000#{number}") }
+    [killed, live].each { |file| File.write(file, 'pl4nted') }
+    left = lambda do
+      spool.leftovers.to_a.tap do
+        spool.deliver
+        expect([File.exist?(killed), File.exist?(live)]).to eq([false, true])
+      end
+    end
+    File.open(live) do |file|
+      file.flock(File::LOCK_EX)
+      expect(left.call).to eq([killed])
+      File.write(killed, 'pl4nted') # Nothing else waits.
+      expect(left.call).to eq([killed])
+    end
   end
 
   it 'delivers by one process at a time', needs: :fork do

@@ -49,24 +49,13 @@ module Simpkv
                                           root: root, mode: mode & 0o7777), "chmod o-rwx '#{root}'")
       end
 
-      # The next writer of a key deletes what a killed one has left. Of other keys, it stays.
       def look_for_temporary_files
-        files = roots.flat_map { |folder| Dir.glob(File.join(folder, '**/.skv~*'), File::FNM_DOTMATCH, base: root) }
-        files = files.map { |file| File.join(root, file) }.select { |file| left?(file) }
+        files = Backend::FilePlace.enum_for(:each_leftover, root, roots).to_a
         return if files.empty?
 
         findings.warning('temporary files', "killed writers have left #{named(files)}",
                          'the next put of a key deletes its file; so does, for all keys: ' \
                          "find '#{root}' -name '.skv~*' -type f -exec flock -n {} rm {} ';'")
-      end
-
-      # A live writer has locked its file. By now, it may have given it the name of the key.
-      def left?(file)
-        File.open(file, File::RDONLY | File::NOFOLLOW | File::NONBLOCK) do |open|
-          open.stat.file? && open.flock(File::LOCK_SH | File::LOCK_NB) && File.identical?(open, file)
-        end
-      rescue SystemCallError
-        false
       end
 
       def try_writing

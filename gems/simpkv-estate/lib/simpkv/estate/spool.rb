@@ -61,6 +61,11 @@ module Simpkv
         @folder.waiting
       end
 
+      # @return [Enumerator<String>] as {SpoolFolder#leftovers}
+      def leftovers
+        @folder.leftovers
+      end
+
       # @param certname [String]
       # @return [Boolean] whether something of the node waits
       # @raise [SpoolError] the spool cannot be used
@@ -122,7 +127,7 @@ module Simpkv
       # @return [Delivery, nil] nil if another one delivers
       # @raise [SpoolError] the spool cannot be used
       def deliver(seconds: nil, wait: false)
-        return Delivery.new(0, 0, {}, nil) if @folder.names.empty?
+        return Delivery.new(0, 0, {}, nil) if @folder.names.empty? && leftovers.none?
 
         @folder.exclusively(wait) { deliver_each(@folder.names, seconds && (Clock.now + seconds)) }
       end

@@ -57,6 +57,12 @@ module Simpkv
         usable { there? ? Dir.children(File.join(@path, FOLDER)).grep(NAME).sort : [] }
       end
 
+      # @return [Enumerator<String>] the files of documents that killed processes have not finished. The next
+      #   {#exclusively} deletes them
+      def leftovers
+        Backend::FilePlace.enum_for(:each_leftover, @path, [FOLDER])
+      end
+
       # @return [Array<String>] the {.node} of each node of which a document could not be delivered for a reason of its
       #   own, as far as the last deliveries have tried. They are in the file of the lock, so that all processes return
       #   the same
@@ -166,7 +172,10 @@ module Simpkv
 
       def locked(wait)
         file = usable { lock_file }
-        yield if file.flock(wait ? File::LOCK_EX : File::LOCK_EX | File::LOCK_NB)
+        return unless file.flock(wait ? File::LOCK_EX : File::LOCK_EX | File::LOCK_NB)
+
+        leftovers.each { |left| File.delete(left) }
+        yield
       ensure
         file&.close
       end

@@ -24,12 +24,21 @@ module Simpkv
             return unless @spool
 
             look_at_user if @user
+            look_for_leftovers
             look_at(@spool.summary)
           rescue Estate::SpoolError => e
             @findings.problem(WHAT, e.message, "correct the folder, or 'spool' of 'estate'")
           end
 
           private
+
+          def look_for_leftovers
+            count = @spool.leftovers.count
+            return if count.zero?
+
+            @findings.warning(WHAT, "killed processes have left #{Counted.of(count, 'file')} in #{@spool.path}",
+                              "'simpkv spool flush' deletes what they have left, as the next delivery does")
+          end
 
           def look_at(summary)
             return @findings.ok(WHAT, 'empty') if summary['waiting'].zero?
