@@ -312,6 +312,24 @@ RSpec.describe Simpkv::Estate::Spool do
     expect(counts(spool.deliver)).to eq([2, 0, 0])
   end
 
+  # The catalogs of all nodes failed, with an error of Ruby, or one that named the rights.
+  { 'a folder' => ->(file) { Dir.mkdir(file) }, 'a FIFO' => ->(file) { File.mkfifo(file) },
+    'a link' => ->(file) { File.symlink(File::NULL, file) } }.each do |what, make|
+    it "delivers what other nodes have left beside #{what} with the name of an entry" do
+      [facts('web1'), facts('web2')].each { |write| away.spool.save(write) }
+      first = entries.first
+      File.delete(first)
+      make.call(first)
+      expect(away.spool.save(facts('web3'))).to be(false)
+      expect(spool.summary).to include('waiting' => 3, 'limit' => nil)
+      name = File.basename(first)
+      why = "'#{first}' is not a file: delete it by hand"
+      expect(spool.deliver.to_a).to eq([2, 0, { name => why }, nil])
+      expect([spool.save(facts('web1')), spool.save(facts('web4'))]).to eq([false, true])
+      expect { spool.delete(name) }.to raise_error(Simpkv::MalformedError, why)
+    end
+  end
+
   # The catalogs of all nodes failed.
   describe 'of a node whose documents are damaged or lost' do
     def damage(subject, &block)

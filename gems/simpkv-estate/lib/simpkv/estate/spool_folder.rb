@@ -98,7 +98,7 @@ module Simpkv
       # @return [RunWrite, nil] nil if there is no such document
       # @raise [Error] it cannot be read
       def read(name)
-        document = store.get("#{FOLDER}/#{name}", required: false) if there? && name.match?(NAME)
+        document = store.get("#{FOLDER}/#{name}", required: false) if document?(name)
         document && RunWrite.of(Codec.decode(document)[:value])
       end
 
@@ -115,8 +115,9 @@ module Simpkv
       # @param name [String]
       # @return [Boolean] whether it was there
       # @raise [SpoolError]
+      # @raise [MalformedError] it is no file
       def delete(name)
-        there? && name.match?(NAME) && usable { store.delete("#{FOLDER}/#{name}") }
+        document?(name) && usable { store.delete("#{FOLDER}/#{name}") }
       end
 
       # Yields while no other thread and no other process does. The kernel unlocks the file of a process that dies.
@@ -163,11 +164,32 @@ module Simpkv
 
       # @return [Waiting, nil] nil if it has been delivered meanwhile
       def described(name)
+        stat = stat(name) or return
+
         micros, kind, node = name.match(NAME).captures
-        time = Time.at(0, micros.to_i).utc.iso8601(6)
-        Waiting.new(name, kind, node, time, usable { store.stat("#{FOLDER}/#{name}")['size'] })
-      rescue NotFoundError
-        nil
+        Waiting.new(name, kind, node, Time.at(0, micros.to_i).utc.iso8601(6), stat.size)
+      end
+
+      # @return [File::Stat, nil] nil if there is nothing of that name
+      def stat(name)
+        usable do
+          File.lstat(file(name))
+        rescue Errno::ENOENT
+          nil
+        end
+      end
+
+      def file(name)
+        File.join(@path, FOLDER, name)
+      end
+
+      # Something else than a file of that name must not fail the catalogs of other nodes.
+      def document?(name)
+        stat = stat(name) if name.match?(NAME)
+        return false unless stat
+        raise MalformedError, "'#{file(name)}' is not a file: delete it by hand" unless stat.file?
+
+        true
       end
 
       def locked(wait)
