@@ -107,16 +107,19 @@ module Simpkv
     # @param vardirs [Array(Array<String>, Array<String>)] `vardirs` and `more` of {DefaultRoot}
     # @param warn [#call, nil] receives each warning, when the store is first used
     # @param node [#call, nil] returns the node that operations are for, in the audit log: see {AuditedStore}
+    # @param anywhere [Boolean] whether reads go on while the server of `write_uri` is down: see {ReplicaReads}. They do
+    #   so with a spool, too
     # @yieldparam settings [Hash{String => Object}] the options of the backend, with their defaults
     # @yieldreturn [Store] its store, which the caller has checked. Called when the store is first used. Without a
     #   block, the estate opens its store, which must exist
     # @raise [ConfigError]
-    def initialize(site, vardirs = [Vardirs.all], warn = nil, node: nil, &open)
+    def initialize(site, vardirs = [Vardirs.all], warn = nil, node: nil, anywhere: false, &open)
       @options = Config.frozen(Config::Sections.convert(site, 'estate'))
       @backends = Config.backends_of(Backend.site_options(site))
       @backend = Backend.of_globals(site, options['backend'], vardirs, warn, node: node)
       @settings = @backend.settings
       @agreement = Agreement.new(@settings)
+      @anywhere = anywhere || options.values_at('spool', 'soft_writes').any?
       @open = open
       @mutex = Mutex.new
       @shared = {}
@@ -354,7 +357,7 @@ module Simpkv
     def opened
       return @open.call(@settings) if @open
 
-      return @backend.open_existing unless options.values_at('spool', 'soft_writes').any? && replica?
+      return @backend.open_existing unless @anywhere && replica?
 
       @backend.open_for_replicas { !Run.current.at_writer? }
     end

@@ -16,7 +16,7 @@ module Simpkv
       # @raise [ConfigError]
       def estate(caller)
         @site.kept([:estate, caller.to_s]) do
-          Estate.new(@site.options, @site.vardirs, @site.warn, node: caller&.to_s)
+          Estate.new(@site.options, @site.vardirs, @site.warn, node: caller&.to_s, anywhere: caller.nil?)
         end
       end
 

@@ -10,6 +10,7 @@ module Simpkv
         SECTION = :nodes
         SUMMARY = 'list the nodes that Puppet has stored, and how their last runs ended'
         ARGUMENTS = ''
+        ANYWHERE = true
         DESCRIPTION = <<~TEXT
           Prints a table of the nodes that have left facts, exported resources or reports in the store: the name, the
           environment, the time of the last run in UTC, its status, and the numbers of changes and failures. A node

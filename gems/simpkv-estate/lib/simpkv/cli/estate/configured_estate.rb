@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/estate'
+require 'simpkv/store/replica_reads'
 
 module Simpkv
   module Cli
@@ -32,11 +33,15 @@ module Simpkv
 
       # @param backend [ChosenBackend]
       # @param create [Boolean] whether to create a missing folder
+      # @param anywhere [Boolean] whether reads go on while the server of `write_uri` is down: see {ReplicaReads}
       # @yieldreturn [Store] opens the store of the backend in another way
       # @return [Estate] the one in this backend
       # @raise [ConfigError]
-      def in(backend, create: false, &open)
-        open ||= proc { backend.store(create: create) }
+      def in(backend, create: false, anywhere: false, &open)
+        open ||= proc do |settings|
+          store = backend.store(create: create)
+          anywhere && settings['write_uri'] ? ReplicaReads.new(store) { backend.with({}).examined.store } : store
+        end
         Estate.new(@configuration.site.merge('estate' => options.merge('backend' => backend.name)), &open)
       end
     end

@@ -12,6 +12,10 @@ module Simpkv
       # The subjects of the estate in which the nodes are that an argument may name: those that left something.
       NODES_IN = %w[status inventory].freeze
 
+      # True for a command that changes nothing: while the server of `write_uri` is down, another server answers it,
+      # which may lack the last changes.
+      ANYWHERE = false
+
       # The common options of other commands that these commands refuse, and why.
       REFUSED = {
         %w[-e --environment -g --global] => 'the nodes of all environments are in one place',
@@ -28,7 +32,7 @@ module Simpkv
       # @return [Estate]
       # @raise [Failure, Simpkv::ConfigError]
       def estate(create: false)
-        @estate ||= configured.in(backend, create: create)
+        @estate ||= configured.in(backend, create: create, anywhere: anywhere?)
       end
 
       # @return [Array<String>] the names of the nodes that an argument may name, sorted
@@ -37,6 +41,11 @@ module Simpkv
       end
 
       private
+
+      # @return [Boolean] see {ANYWHERE}
+      def anywhere?
+        self.class::ANYWHERE
+      end
 
       # @return [ConfiguredEstate]
       def configured

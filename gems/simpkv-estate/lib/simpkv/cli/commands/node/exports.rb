@@ -11,6 +11,7 @@ module Simpkv
         class Exports < EstateCommand
           SUMMARY = 'print the resources that a node exports'
           ARGUMENTS = '[NODE [TYPE]]'
+          ANYWHERE = true
           DESCRIPTION = <<~TEXT
             Prints the resources that a node exports, of all types or of one, as its last run stored them: title, tags
             and parameters. Without NODE, prints those of all nodes of the type that --type names: with --title, who

@@ -10,6 +10,7 @@ module Simpkv
         class Facts < EstateCommand
           SUMMARY = 'print the stored facts of a node'
           ARGUMENTS = 'NODE [FACT]'
+          ANYWHERE = true
           DESCRIPTION = <<~TEXT
             Prints the facts of a node as its last run stored them, without those of the option facts_blocklist: a line
             for each, with its dotted name. With FACT, a dotted name such as os.release.major, prints its value alone.

@@ -16,6 +16,7 @@ module Simpkv
           SUGGEST_FOR = { 'inspect' => 'node inspect', 'classify' => 'node inspect' }.freeze
           ARGUMENTS = 'NODE'
           NODES_IN = %w[facts].freeze
+          ANYWHERE = true
           DESCRIPTION = <<~TEXT
             Applies the inspection rules to a node as the compiler does, and prints the rules that matched and the
             effective record: environment, classes, parameters and more. Uses the facts that the last run of the
@@ -52,6 +53,10 @@ module Simpkv
             parser.on('--save', 'store the outcome, as the compiler does') { @save = true }
             define_show_secrets(parser)
             define_site_actions(parser)
+          end
+
+          def anywhere?
+            super && !@save
           end
 
           def stored_facts(name)

@@ -11,6 +11,7 @@ module Simpkv
         class Reports < EstateCommand
           SUMMARY = 'print the last reports of a node'
           ARGUMENTS = 'NODE'
+          ANYWHERE = true
           DESCRIPTION = <<~TEXT
             Prints a line for each stored report of a node, the newest first: time, status, the numbers of changed and
             of failed resources, and environment. The option reports says how many are kept. With --events, prints the

@@ -12,6 +12,7 @@ module Simpkv
           SUMMARY = 'print the record, the status and the last reports of a node'
           ARGUMENTS = 'NODE'
           NODES_IN = %w[status inventory nodes].freeze
+          ANYWHERE = true
           DESCRIPTION = <<~TEXT
             Prints what is known of a node: the last run and its status, the facts of the option indexed_facts, the
             types that it exports, the declared environment, classes and parameters, the outcome of the last inspection

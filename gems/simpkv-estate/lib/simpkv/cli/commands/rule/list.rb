@@ -10,6 +10,7 @@ module Simpkv
         class List < RuleCommand
           SUMMARY = 'list inspection rules in the order in which they run'
           SUGGEST_FOR = { 'rules' => 'rule list' }.freeze
+          ANYWHERE = true
           DESCRIPTION = <<~TEXT
             Lists the inspection rules, those of the store and built-in ones, in the order in which they run: by phase,
             by priority, and then by creation. With --long, prints conditions and actions too, but not those of

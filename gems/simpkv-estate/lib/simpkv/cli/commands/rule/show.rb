@@ -10,6 +10,7 @@ module Simpkv
         class Show < RuleCommand
           SUMMARY = 'print an inspection rule'
           ARGUMENTS = 'ID'
+          ANYWHERE = true
           DESCRIPTION = <<~TEXT
             Prints the fields of an inspection rule, its conditions and its actions. Prints no condition and no action
             of a sensitive rule, in no format. ID is a UUID. Exits with 66 if there is no such rule.
