@@ -6,7 +6,9 @@ module Simpkv
     class SpoolDelivery
       # Seconds between two deliveries.
       PERIOD = 5
-      private_constant :PERIOD
+      # The part of the reason that differs each time.
+      REST = / \(tried again in \d+ ms\)/.freeze
+      private_constant :PERIOD, :REST
 
       # @param site [Site]
       # @param owner [Caller] in whose name the service writes
@@ -29,8 +31,9 @@ module Simpkv
         end
       end
 
-      private
-
+      # Delivers once. Logs what it has done, and each reason why it cannot.
+      #
+      # @return [void]
       def deliver
         delivery = @site.estate(@owner).spool&.deliver or return
 
@@ -41,6 +44,8 @@ module Simpkv
         tell(e.class.name) # Its message may have a value.
       end
 
+      private
+
       def report(delivery)
         stored, overtaken = delivery.to_a.first(2)
         @log.call("the spool: #{stored} stored, #{overtaken} left out") if (stored + overtaken).positive?
@@ -50,6 +55,7 @@ module Simpkv
 
       # Tells each reason once.
       def tell(why)
+        why = why.gsub(REST, '')
         @log.call("the spool cannot be delivered: #{why}") unless why == @told
         @told = why
       end
