@@ -411,6 +411,16 @@ RSpec.describe Simpkv::Estate::Spool do
       expect { compiler.save(facts('web1', { 'a' => 'x' * 400_000 })) }.to raise_error(/is full: .*'spool_bytes'/)
     end
 
+    # A warning said that it waits in the spool, and the next line that the spool is full.
+    it 'does not say that what it refuses waits' do
+      limits = { 'spool_bytes' => 1_048_576 }
+      away({}, limits).spool.save(facts('web1', { 'a' => 'x' * 600_000 }))
+      told = []
+      expect { away({}, limits).spool.save(facts('web1', { 'a' => 'x' * 600_000 })) { |error| told << error } }
+        .to raise_error(Simpkv::Estate::SpoolError, /connection refused.* And the spool .* is full/)
+      expect(told).to eq([])
+    end
+
     # Makes the first entry older.
     def age
       file = entries.first

@@ -103,13 +103,16 @@ module Simpkv
       # Stores what a run reports, or keeps it until that is possible. Before that, delivers for a moment what waits.
       #
       # @param write [RunWrite]
-      # @yieldparam error [Error, ConfigError] of the server of writes, if it was found to be away; a {SpoolError} for
-      #   something that waits and cannot be stored, once for each reason
+      # @yieldparam error [Error, ConfigError] of the server of writes, if it was found to be away and the spool has
+      #   taken the write; a {SpoolError} for something that waits and cannot be stored, once for each reason
       # @return [Boolean] whether it was stored; false if it waits
       # @raise [SpoolError] the spool cannot take it
       # @raise [Error, ConfigError] it cannot be stored, for another reason than that the server is away
       def save(write, &block)
-        return keep(write) if away? || must_wait?(write.certname, &block)
+        return keep(write) if away?
+
+        names, error = deliver_others(&block)
+        return keep(write, error, &block) if away? || of_node?(names, write.certname)
 
         Run.current.at_writer { write.save(@estate) }
         true
@@ -135,27 +138,27 @@ module Simpkv
       private
 
       # Delivers what others have left.
-      def must_wait?(certname, &block)
+      #
+      # @return [Array(Array<String>, Error)] the names of what still waits, and what has ended the delivery
+      def deliver_others(&block)
         names = @folder.names
-        return false if names.empty?
+        delivery = @folder.exclusively(false) { deliver_each(names, Clock.now + BUDGET) } if names.any?
+        return [names] unless delivery
 
-        delivery = @folder.exclusively(false) { deliver_each(names, Clock.now + BUDGET) }
-        tell(delivery, &block) if delivery
-        names = @folder.names if delivery && !away?
-        away? || of_node?(names, certname)
+        rest if delivery.ended_by
+        tell(delivery.errors, &block)
+        [away? ? names : @folder.names, delivery.ended_by]
       end
 
       def of_node?(names, certname)
         names.any? { |name| SpoolFolder.node_of(name) == SpoolFolder.node(certname) }
       end
 
-      def tell(delivery)
-        rest if delivery.ended_by
-        fresh = delivery.errors.invert.reject { |why, _| @told.include?(why) }
+      def tell(errors)
+        fresh = errors.invert.reject { |why, _| @told.include?(why) }
         @told = (@told + fresh.keys).last(TOLD)
         return unless block_given?
 
-        yield delivery.ended_by if delivery.ended_by
         fresh.each do |why, name|
           yield SpoolError.new("'#{name}' in the spool '#{path}' cannot be stored, and what is later of its node " \
                                "waits: #{why}. 'simpkv spool show' prints it, and 'simpkv spool rm' gives it up")
