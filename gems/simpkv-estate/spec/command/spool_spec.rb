@@ -87,10 +87,28 @@ RSpec.describe 'simpkv spool' do
     expect(doctor).to eq(%w[ok empty])
   end
 
-  # @return [Array(String, String)] the finding
-  def doctor(user = 'root')
+  # It said to repair the server of writes, which was up, and named no entry.
+  it 'has entries that cannot be stored, which doctor names' do
+    leave(facts('web1'), exports('web1', 'felix'), facts('web2'))
+    name = list.first['entry']
+    File.write(File.join(spool, 'globals/spool', name), 'x')
+    expect(simpkv('spool', 'flush').code).to eq(65)
+    why = "entries that cannot be stored, and keep what is later of their nodes: #{name}"
+    fix = "'simpkv spool flush' prints the reason. Remove it, or give the entry up: simpkv spool rm #{name}"
+    expect(findings).to eq([['warning', why, fix]])
+    leave(facts('web3'))
+    expect(findings.drop(1)).to match([['warning', /\Awhat runs reported waits: 3 steps/, /\Arepair the server/]])
+  end
+
+  # @return [Array<Array(String, String, String)>] those of the spool
+  def findings(user = 'root')
     findings = JSON.parse(simpkv('doctor', '--read-only', '--user', user, '-o', 'json').out)
-    findings.find { |finding| finding['what'] == 'spool' }.values_at('state', 'why')
+    findings.select { |finding| finding['what'] == 'spool' }.map { |finding| finding.values_at('state', 'why', 'fix') }
+  end
+
+  # @return [Array(String, String)] the first one
+  def doctor(user = 'root')
+    findings(user).first.first(2)
   end
 
   it 'says that there is no spool, and makes none' do

@@ -61,6 +61,14 @@ module Simpkv
         @folder.waiting
       end
 
+      # @return [Array<SpoolFolder::Waiting>] of what waits, the entries that the last deliveries could not store for a
+      #   reason of their own. Later ones of their nodes wait for them
+      # @raise [SpoolError] the spool cannot be used
+      def stuck
+        nodes = @folder.stuck
+        waiting.uniq(&:node).select { |entry| nodes.include?(entry.node) }
+      end
+
       # @return [Enumerator<String>] as {SpoolFolder#leftovers}
       def leftovers
         @folder.leftovers

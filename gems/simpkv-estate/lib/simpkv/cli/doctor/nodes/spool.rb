@@ -10,7 +10,9 @@ module Simpkv
         # Looks at the spool of this machine: what waits there, and whether the user of puppetserver may write to it.
         class Spool
           WHAT = 'spool'
-          private_constant :WHAT
+          # The number of entries that are named.
+          NAMED = 5
+          private_constant :WHAT, :NAMED
 
           # @param subject [Subject]
           def initialize(subject)
@@ -43,11 +45,29 @@ module Simpkv
           def look_at(summary)
             return @findings.ok(WHAT, 'empty') if summary['waiting'].zero?
 
+            stuck = @spool.stuck
+            look_at_stuck(stuck.map(&:name)) if stuck.any?
+            look_at_waiting(summary, (@spool.waiting.map(&:node) - stuck.map(&:node)).any?)
+          end
+
+          def look_at_stuck(names)
+            more = ' and others' if names.length > NAMED
+            @findings.warning(WHAT, 'entries that cannot be stored, and keep what is later of their nodes: ' \
+                                    "#{names.first(NAMED).join(', ')}#{more}",
+                              "'simpkv spool flush' prints the reason. Remove it, or give the entry up: simpkv spool " \
+                              "rm #{names.first}")
+          end
+
+          # @param away [Boolean] whether something waits for the server of writes
+          def look_at_waiting(summary, away)
+            return unless away || summary['limit']
+
             words = Status::Parts::Spool.words(summary)
             flush = "repair the server of writes. 'simpkv spool flush' delivers it, and says what it cannot deliver"
             return @findings.warning(WHAT, "what runs reported waits: #{words}", flush) unless summary['limit']
 
-            @findings.problem(WHAT, "it is full ('#{summary['limit']}' of 'estate'): #{words}", flush)
+            @findings.problem(WHAT, "it is full ('#{summary['limit']}' of 'estate'): #{words}",
+                              away ? flush : 'give up what cannot be stored, or raise the limit')
           end
 
           def look_at_user
