@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require 'simpkv/estate'
-require 'simpkv/store/replica_reads'
 
 module Simpkv
   module Cli
