@@ -158,6 +158,17 @@ module Simpkv
       @settings['case_sensitive']
     end
 
+    # Checks whether the store can have a key. Asks no server.
+    #
+    # @param path [String]
+    # @return [void]
+    # @raise [TooLargeError] a name in it is too long for a directory
+    def check_key(path)
+      return unless @settings['type'] == 'ldap'
+
+      Native.dn_from_path(@settings['layout'].to_sym, :key, *@settings.values_at('base_dn', 'id'), path)
+    end
+
     # @return [Boolean] whether a server that is not the one of writes may answer reads
     def replica?
       @settings.key?('write_uri')

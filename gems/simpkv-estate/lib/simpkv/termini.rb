@@ -68,6 +68,7 @@ module Simpkv
       def store(step, write)
         return drop(step) { Estate::Run.current.at_writer { write.save(estate) } } unless estate.spool
 
+        write.check(estate)
         estate.spool.save(write) do |error|
           next Puppet.warning("simpkv estate: #{error.message}") if error.is_a?(Estate::SpoolError)
 

@@ -186,6 +186,16 @@ RSpec.describe 'simpkv doctor, with nodes' do
       expect(findings).to eq([])
     end
 
+    it 'finds a type that no key can have' do
+      record = estate.inventory.get('web1')
+      estate.inventory.put('web1', record.merge('exports' => record['exports'].merge('f' * 256 => nil)))
+      expect(findings).to contain_exactly(
+        problem("exports of 'web1'", /the inventory names the type f{100}\.\.\., which no key can have/,
+                %r{simpkv rm -g estate/inventory/web1, or by hand: the next run of web1 stores it anew})
+      )
+      mend(findings.first)
+    end
+
     it 'finds exports that no record names' do
       estate.store.put('globals/estate/exported/host/gone', Simpkv::Codec.encode([host('gone')]))
       estate.store.put('globals/estate/exported/sshkey/web1', Simpkv::Codec.encode([host('web1')]))

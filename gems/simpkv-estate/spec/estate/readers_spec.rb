@@ -40,12 +40,13 @@ RSpec.describe 'The readers of a damaged estate' do
   }
 
   # Those that write, or are a step of another one: a run stores again what is damaged, and a digest differs then.
-  documents = %i[path put put_if_absent put_many update delete delete_expected deletetree read readable many read_many
-                 digests folders]
+  documents = %i[path check_key key? put put_if_absent put_many update delete delete_expected deletetree read readable
+                 many read_many digests folders]
   inherited = { catalogs: %i[names all], counters: listing.keys, inspections: %i[demand_many names], inventory: [],
                 markers: listing.keys, nodes: %i[demand_many], purged: listing.keys,
                 reports: %i[get demand_many names], statuses: [], exports: [], facts: [], snapshots: [] }
-  own = { counters: %i[count_drop dropped? save_due], exports: %i[save save_in_order saving? demand delete many types],
+  own = { counters: %i[count_drop dropped? save_due], exports: %i[check impossible save save_in_order saving? demand delete
+                                                                  many types],
           facts: %i[demand saving? save intact? delete many readable], snapshots: %i[digests latest_digest],
           inspections: %i[get_with_record replace_last],
           inventory: %i[intact keep demand_all demand_named give_up stale? replace_stored take active
@@ -56,9 +57,9 @@ RSpec.describe 'The readers of a damaged estate' do
           # estate_report_details_spec.rb damages details.
           reports: %i[save_once of_runs each_old expire limit save details with_details whole import missing],
           statuses: %i[expired_of before enter expired enter_deactivation] }
-  of_estate = %i[absent? agreement backends bound_as case_sensitive? compare deactivate doubts encrypted
-                 encrypted? expire identity inspect make options pin pinned? removable remove replica? secret_names
-                 shared spool store unpin]
+  of_estate = %i[absent? agreement backends bound_as case_sensitive? check_key compare deactivate doubts
+                 encrypted encrypted? expire identity inspect make options pin pinned? removable remove replica?
+                 secret_names shared spool store unpin]
   of_rules = %i[create delete delete_all inspect patch update]
 
   given = { 'description' => 'new', 'actions' => [{ 'op' => 'log', 'args' => ['x'] }] }

@@ -72,6 +72,14 @@ RSpec.describe 'The option spool', needs: :mri do
     expect { run('web3') }.to raise_error(Puppet::Error, /the spool '.*' is full/)
   end
 
+  # The spool took them, and could never deliver them.
+  it 'fails a catalog with exports that no store can take' do
+    cut
+    long = 'l' * 238
+    expect { run('web2', "define #{long} { } @@#{long} { 'a': }") }.to raise_error(Puppet::Error, /too long for/)
+    expect(waiting).to eq(%w[facts])
+  end
+
   it 'lets a rule refuse a node, and keeps the outcome of an inspection, but discovers no node' do
     rules.create('conditions' => [{ 'op' => 'eq', 'args' => ['{inventory[hostname]}', 'web2'] }],
                  'actions' => [{ 'op' => 'fail', 'args' => ['no'] }])

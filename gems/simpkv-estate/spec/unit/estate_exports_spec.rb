@@ -57,6 +57,36 @@ RSpec.describe 'Exported resources of nodes' do
     expect(estate.inventory.get('web1')).to be_nil
   end
 
+  # The save failed at the document, after it had entered the type into the record of the node.
+  describe 'of a type that no key can have' do
+    let(:long) { 'f' * 256 }
+    let(:stuck) { { 'exports' => { long => nil }, 'saving' => { 'a' => '2026-11-23T01:02:03Z' } } }
+
+    it 'are refused before anything is stored, with a short message' do
+      expect { exports.save('web1', { 'good' => list('a'), long => list('b') }, 'production') }
+        .to raise_error(Simpkv::TooLargeError, /\A'f{100}\.\.\.' cannot be the name of a key .{,200}\z/)
+      expect([estate.inventory.get('web1'), exports.types]).to eq([nil, []])
+    end
+
+    # Such a record stopped the index of queries for all nodes, and the node could not be removed.
+    it 'count as none where a record names them' do
+      estate.inventory.put('web1', stuck)
+      expect(estate.snapshots.of(%w[web1])['web1']).to have_attributes(exports: {}, digest: a_kind_of(String))
+      expect([exports.of('web1'), estate.deactivate('web1')]).to match([{}, include('deactivated')])
+      estate.inventory.put('web1', stuck)
+      expect(estate.remove('web1')).to include('inventory' => true)
+      expect(estate.inventory.names).to eq([])
+    end
+
+    it 'leave a record at the next save' do
+      2.times do |number|
+        estate.inventory.put('web1', stuck)
+        number.zero? ? exports.save('web1', old, 'x') : exports.save_in_order('web1', old, 'x') { false }
+        expect([exports.of('web1'), estate.inventory.get('web1')['exports'].keys]).to eq([old, old.keys])
+      end
+    end
+  end
+
   # @return [Hash] what collectors find of a node, by type
   def collected(certname, from = opened)
     from.exports.types.to_h { |type| [type, from.exports.all(type)[certname]] }.compact

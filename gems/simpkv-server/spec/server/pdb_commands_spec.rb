@@ -112,6 +112,17 @@ RSpec.describe 'The commands of the API of PuppetDB' do
       expect(client.get('/pdb/query/v4/facts').data.map { |row| row['name'] }).to contain_exactly('kernel', 'trusted')
     end
 
+    # The command failed at the exports, after it had stored the rest.
+    it 'stores nothing of a catalog with a type or a value that cannot be stored' do
+      nested = Array.new(60).reduce(1) { |value, _| { '__ptype' => value } }
+      [host('www', 'value' => nested), host('www', {}, 'type' => "F#{'a' * 255}")].each do |exported|
+        response = submit('replace_catalog', catalog_payload('web1', [resource('Notify', 'n'), exported]))
+        expect(response).to have_attributes(status: 400).or have_attributes(status: 413)
+        expect([estate.inventory, estate.statuses, estate.catalogs].flat_map(&:names)).to be_empty
+      end
+      submit!('replace_catalog', catalog_payload('web1', [host('www')]))
+    end
+
     it 'removes what a node exports no more, and all exports of a node that is deactivated' do
       submit!('replace_catalog', catalog_payload('web1', [host('www')]))
       submit!('replace_catalog', catalog_payload('web1', [resource('Notify', 'a')]))
@@ -132,6 +143,12 @@ RSpec.describe 'The commands of the API of PuppetDB' do
       let(:store) { open_store }
 
       it_behaves_like 'a store of commands'
+
+      it 'stores nothing of a catalog with a type that has no room in the directory' do
+        long = host('www', {}, 'type' => "F#{'a' * 237}")
+        expect(submit('replace_catalog', catalog_payload('web1', [long]))).to have_attributes(status: 413)
+        expect([*estate.inventory.names, *estate.statuses.names, *estate.exports.types]).to be_empty
+      end
 
       it 'says when to send a command again that the directory could not take' do
         submit!('replace_facts', facts_payload('web1', 'kernel' => 'Linux'))

@@ -2,6 +2,7 @@
 
 require 'digest/sha2' # At once: its autoload fails if several threads cause it.
 require 'simpkv/document/stored_form'
+require 'simpkv/estate/key_names'
 require 'simpkv/estate/marked_folder'
 
 module Simpkv
@@ -9,6 +10,7 @@ module Simpkv
     # The documents of one subject, such as `facts`, by the name of a node or by further names below it. A document's
     # value is plain data.
     class Documents
+      include KeyNames
       include MarkedFolder
 
       # A document as it is stored, and its value.
@@ -31,14 +33,6 @@ module Simpkv
       def initialize(estate, subject)
         @estate = estate
         @subject = subject
-      end
-
-      # @param names [Array<String>] the names of the key below the subject's folder
-      # @return [String] the path in the store
-      # @raise [InvalidError, TooLargeError] a name cannot be a part of a key; the message says which
-      def path(*names)
-        names.each { |name| check(name) }
-        [FOLDER, @subject, *names].join('/')
       end
 
       # @return [Stored, nil] nil if there is none
@@ -265,15 +259,6 @@ module Simpkv
       # @return [Boolean] whether a value has the form of the subject
       def valid?(_value)
         true
-      end
-
-      def check(name)
-        raise InvalidError, "the name '#{name}' is that of a marker of simpkv" if name == MARKER
-        raise InvalidError, "the name '#{name}' has a '/', and cannot be a part of a key" if name.include?('/')
-
-        Native.key_check(name, @estate.case_sensitive?)
-      rescue InvalidError, TooLargeError => e
-        raise e.reworded("'#{name}' cannot be the name of a key in '#{FOLDER}/#{@subject}': #{e.message}"), cause: nil
       end
 
       # @raise [MalformedError]

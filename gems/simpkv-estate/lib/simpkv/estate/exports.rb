@@ -22,7 +22,27 @@ module Simpkv
     # its own time is earlier (docs/adr/0121).
     class Exports
       # The documents of all types. The folder of a type has a marker if the marker of the exports names the type.
+      #
+      # A record of the inventory may name a type that no key can have: earlier versions entered it before they noticed.
+      # There is no document of it, so those who read or delete one find none.
       class ByType < Documents
+        %i[readable delete].each do |name|
+          define_method(name) { |*names| super(*names) if key?(*names) }
+        end
+
+        def read_many(keys)
+          super(possible(keys))
+        end
+
+        def demand_many(keys, **how, &block)
+          super(possible(keys), **how, &block)
+        end
+
+        # @return [Boolean] whether a value is a list of resources
+        def valid?(value)
+          value.is_a?(Array) && value.all? { |resource| resource.is_a?(Hash) && resource?(resource) }
+        end
+
         # Replaces or deletes a document.
         #
         # @param stored [Stored, nil] what is stored: see {Documents#readable}
@@ -37,6 +57,16 @@ module Simpkv
         end
 
         private
+
+        def resource?(resource)
+          title, parameters, tags = resource.values_at('title', 'parameters', 'tags')
+          title.is_a?(String) && !title.empty? && (parameters.nil? || parameters.is_a?(Hash)) &&
+            (tags.nil? || (tags.is_a?(Array) && tags.all?(String)))
+        end
+
+        def possible(keys)
+          keys.select { |names| key?(*names) }
+        end
 
         def listed(names, &block)
           return super if names.empty?
@@ -73,10 +103,10 @@ module Simpkv
       #   may have come late
       # @return [Boolean] whether they are stored; false if they were late
       # @raise [ConflictError] others kept saving exports of this node
-      # @raise [InvalidError] a resource is malformed: collectors would fail
+      # @raise [InvalidError, TooLargeError, UnencodableError] see {#check}
       # @raise [Error]
       def save(certname, resources, environment, time: Exports.now, in_order: false)
-        documents, members = encoded(resources, environment)
+        documents, members = encoded(certname, resources, environment)
         timed = members.merge({ TIME => time }.compact)
         @saving.repeat(certname, @estate.inventory.take(certname)) do |stored, token|
           next give_way(certname, token, stored) if in_order && late?(stored, time)
@@ -85,6 +115,19 @@ module Simpkv
           store(certname, token, stored, documents, seen(timed), before(certname, stored, token))
           true
         end
+      end
+
+      # Checks what a node exports, before anything of the same catalog is stored. Asks no server.
+      #
+      # @param certname [String]
+      # @param resources [Hash{String => Array<Hash>}] as for {#save}
+      # @return [void]
+      # @raise [InvalidError] a resource is malformed: collectors would fail. Or no key can have a name
+      # @raise [TooLargeError] the name of a type, or of the node, is too long for a key
+      # @raise [UnencodableError] no document can hold a value
+      def check(certname, resources)
+        encoded(certname, resources, nil)
+        nil
       end
 
       # @return [String] the time of a save that begins
@@ -104,7 +147,7 @@ module Simpkv
       # @raise [ConflictError] others kept saving exports of this node
       # @raise [Error]
       def save_in_order(certname, resources, environment, time: nil, &later)
-        _, members = encoded(resources, environment)
+        _, members = encoded(certname, resources, environment)
         timed = members.merge({ TIME => time }.compact)
         ordered = OrderedExports.new(@documents, certname, &later)
         @saving.repeat(certname, @estate.inventory.take(certname)) do |stored, token|
@@ -126,7 +169,7 @@ module Simpkv
       # @raise [MissingError] a document is missing, or hidden, that the inventory names
       def all(type, except: nil, strict: false, &block)
         expired = @estate.statuses.expired
-        found = @documents.all(type, valid: method(:resources?), except: except, strict: strict, &block)
+        found = @documents.all(type, except: except, strict: strict, &block)
         @estate.inventory.demand_all(['exported', type], [*found.keys, *expired, except], &block)
         found.reject { |certname, _| certname == except || expired.include?(certname) }
       end
@@ -141,7 +184,7 @@ module Simpkv
         named = @estate.inventory.get(certname).to_h['exports'].to_h.keys
         values = documents(certname, named)
         demand(certname, named - values.keys, &block)
-        lists, others = values.partition { |_, value| resources?(value) }.map(&:to_h)
+        lists, others = values.partition { |_, value| @documents.valid?(value) }.map(&:to_h)
         others.each { |type, value| yield(*problem(@documents.path(type, certname), value)) } if block_given?
         lists
       end
@@ -155,7 +198,7 @@ module Simpkv
       # @raise [Error]
       def many(types, &block)
         keys = types.flat_map { |certname, names| names.map { |type| [type, certname] } }
-        found = @documents.demand_many(keys, valid: method(:resources?), &block)
+        found = @documents.demand_many(keys, &block)
         found.each_with_object(types.transform_values { {} }) do |((type, certname), stored), exports|
           exports[certname][type] = stored
         end
@@ -168,7 +211,8 @@ module Simpkv
       # @return [void]
       # @raise [MissingError] one is lost. Otherwise a save has changed the record since
       def demand(certname, types, &block)
-        types.each { |type| @estate.inventory.demand_named(['exported', type], certname, &block) }
+        stored = types.select { |type| @documents.key?(type, certname) }
+        stored.each { |type| @estate.inventory.demand_named(['exported', type], certname, &block) }
       end
 
       # @return [Array<String>] all types of which a document is stored, or was
@@ -195,6 +239,13 @@ module Simpkv
       end
 
       # @param record [Hash] of the inventory
+      # @param certname [String]
+      # @param record [Hash] of the inventory
+      # @return [Array<String>] the types that it names, and that no key can have
+      def impossible(certname, record)
+        unknown(record).keys.reject { |type| @documents.key?(type, certname) }
+      end
+
       # @return [Boolean] whether a save may be on its way
       def saving?(record)
         @saving.of(record).any?
@@ -207,25 +258,17 @@ module Simpkv
         [key, value.is_a?(Error) ? value.reason : Documents::OTHER_FORM]
       end
 
-      def resources?(value)
-        value.is_a?(Array) && value.all? { |resource| resource.is_a?(Hash) && resource?(resource) }
-      end
-
-      def resource?(resource)
-        title, parameters, tags = resource.values_at('title', 'parameters', 'tags')
-        title.is_a?(String) && !title.empty? && (parameters.nil? || parameters.is_a?(Hash)) &&
-          (tags.nil? || (tags.is_a?(Array) && tags.all?(String)))
-      end
-
       # @return [Array(Hash, Hash)] the documents by type, and the members of the record that belong to them
-      # @raise [InvalidError] no reader would take one
-      def encoded(resources, environment)
-        type, = resources.find { |_, list| !resources?(list) }
+      # @raise [InvalidError, TooLargeError, UnencodableError] see {#check}
+      def encoded(certname, resources, environment)
+        type, = resources.find { |_, list| !@documents.valid?(list) }
         if type
           raise InvalidError, "an exported resource of the type '#{type}' is malformed: it needs a title that is not " \
                               'empty, and has parameters by name, and tags that are texts'
         end
 
+        @estate.inventory.check_key(certname)
+        resources.each_key { |each| @documents.check_key(each, certname) }
         documents = resources.transform_values { |list| Codec.encode(list) }
         digests = documents.transform_values { |document| Documents.digest(document) }
         [documents, { 'environment' => environment, 'exports' => digests }]

@@ -48,6 +48,15 @@ module Simpkv
         { 'kind' => self.class.kind, 'certname' => certname, 'time' => time, 'data' => data }
       end
 
+      # Checks whether it can be stored: what waits in the spool, and cannot, waits for ever. Asks no server.
+      #
+      # @param estate [Estate]
+      # @return [void]
+      # @raise [InvalidError, TooLargeError, UnencodableError]
+      def check(estate)
+        estate.inventory.check_key(certname)
+      end
+
       # Stores it.
       #
       # @param estate [Estate]
@@ -141,6 +150,10 @@ module Simpkv
 
       # `{ 'resources' => { 'user' => [...] }, 'environment' => 'production' }`
       class Exports < RunWrite
+        def check(estate)
+          estate.exports.check(certname, data['resources'])
+        end
+
         def save(estate, in_order: false)
           estate.exports.save(certname, data['resources'], data['environment'], time: time, in_order: in_order)
         end

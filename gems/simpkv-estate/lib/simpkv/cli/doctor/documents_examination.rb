@@ -32,7 +32,7 @@ module Simpkv
         @paths = backend.store.tree(Estate::FOLDER, values: false, required: false)[:keys].keys
         @paths.reject! { |path| File.basename(path) == Estate::MARKER }
         @records = read_records
-        wrong = look_at_facts + look_at_orphans + look_at_exports
+        wrong = look_at_facts + look_at_types + look_at_orphans + look_at_exports
         return if wrong.any?
 
         findings.ok('nodes', "#{Output.count(@records.length, 'node')}, #{Output.count(@paths.length, 'document')}")
@@ -121,6 +121,16 @@ module Simpkv
         false
       rescue Estate::MissingError
         true
+      end
+
+      # Earlier versions entered such a type before they noticed.
+      def look_at_types
+        wrong = @records.flat_map { |name, record| [name].product(@estate.exports.impossible(name, record)) }
+        each_named(wrong.sort, 'exports') do |name, type|
+          type = Output.name(Estate::KeyNames.shown(type))
+          findings.problem("exports of '#{Output.name(name)}'",
+                           "the inventory names the type #{type}, which no key can have", stored_anew(name))
+        end
       end
 
       # A save deletes the exports of the types that the inventory names; exports of other types would stay for ever.

@@ -42,6 +42,7 @@ module Simpkv
         # @return [void]
         # @raise [Error, ConfigError]
         def save(estate)
+          estate.exports.check(@certname, @exports)
           times = CatalogTimes.new(estate, @certname)
           time = @members[Estate::Produced::TIME]
           return if times.newer?(@time)
