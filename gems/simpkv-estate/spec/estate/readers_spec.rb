@@ -45,8 +45,8 @@ RSpec.describe 'The readers of a damaged estate' do
   inherited = { catalogs: %i[names all], counters: listing.keys, inspections: %i[demand_many names], inventory: [],
                 markers: listing.keys, nodes: %i[demand_many], purged: listing.keys,
                 reports: %i[get demand_many names], statuses: [], exports: [], facts: [], snapshots: [] }
-  own = { counters: %i[count_drop dropped? save_due], exports: %i[check impossible save save_in_order saving? demand delete
-                                                                  many types],
+  own = { counters: %i[count_drop dropped? save_due], exports: %i[check impossible save save_in_order saving? demand
+                                                                  delete many types],
           facts: %i[demand saving? save intact? delete many readable], snapshots: %i[digests latest_digest],
           inspections: %i[get_with_record replace_last],
           inventory: %i[intact keep demand_all demand_named give_up stale? replace_stored take active

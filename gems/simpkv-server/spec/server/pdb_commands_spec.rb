@@ -218,6 +218,19 @@ RSpec.describe 'The commands of the API of PuppetDB' do
     expect(estate.statuses.get('web1')).to include('runs' => 1)
   end
 
+  # Only a node with a catalog stayed.
+  it 'deactivates no node that has sent facts or a report since, or has exported something' do
+    time = (Time.now - 60).utc.iso8601(3)
+    submit!('replace_facts', facts_payload('web1', 'kernel' => 'Linux'))
+    submit!('store_report', report_payload('web2'))
+    estate.exports.save('web3', {}, 'production')
+    %w[web1 web2 web3].each { |name| submit!('deactivate_node', 'certname' => name, 'producer_timestamp' => time) }
+    expect(estate.inventory.all.reject { |_, record| record.key?('deactivated') }.keys).to match_array(%w[web1 web3])
+    expect(estate.inventory.get('web2')).to be_nil
+    submit!('deactivate_node', 'certname' => 'web1', 'producer_timestamp' => Time.now.utc.iso8601(3))
+    expect(estate.inventory.current.keys).to eq(%w[web3])
+  end
+
   # @return [Array] the names of the nodes that queries find, when there are any
   def nodes(state)
     eventually(errors: RuntimeError) do

@@ -85,7 +85,7 @@ module Simpkv
       IN_DOUBT = 'in_doubt'
       # The member of a record that has the time of what is exported, by the clock of the compiler.
       TIME = 'exported_at'
-      private_constant :ByType, :IN_DOUBT, :TIME
+      private_constant :ByType, :IN_DOUBT
 
       def initialize(estate)
         @estate = estate

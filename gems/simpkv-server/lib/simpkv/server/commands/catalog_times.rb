@@ -10,7 +10,7 @@ module Simpkv
         MEMBER = Estate::Statuses::KEPT
         # A member of a status that tells an import from a run.
         IMPORTED = 'imported'
-        private_constant :MEMBER, :IMPORTED
+        private_constant :IMPORTED
 
         # @param stored [Object] a time that was entered
         # @param time [Time]

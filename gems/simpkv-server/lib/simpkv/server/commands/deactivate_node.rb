@@ -17,15 +17,26 @@ module Simpkv
           @text = payload.timestamp('producer_timestamp', null: true)
         end
 
-        # Does nothing if the node has had a newer catalog since.
+        # Does nothing if the node has sent something since.
         #
         # @param estate [Estate]
         # @return [void]
         # @raise [Error, ConfigError]
         def save(estate)
-          return if @time && CatalogTimes.new(estate, @certname).newer?(@time)
+          return if @time && sent(estate).any? { |time| CatalogTimes.later?(time, @time) }
 
           estate.deactivate(*[@certname, @text].compact)
+        end
+
+        private
+
+        # @return [Array<String, nil>] the times of the last catalog, report, exports and facts that have changed
+        def sent(estate)
+          status, record, facts = [estate.statuses, estate.inventory, estate.facts].map do |documents|
+            documents.readable(@certname)&.value.to_h
+          end
+          [*status.values_at(CatalogTimes::MEMBER, 'report_timestamp'), record[Estate::Exports::TIME],
+           facts[Estate::Produced::TIME] || facts['timestamp']]
         end
       end
     end
