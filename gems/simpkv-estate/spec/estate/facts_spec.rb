@@ -10,8 +10,8 @@ RSpec.describe 'The terminus simpkv of facts' do
   let(:indirection) { Puppet::Node::Facts.indirection }
   let(:values) { { 'os' => { 'name' => 'Debian', 'release' => { 'major' => '12' } }, 'cores' => 8, 'virtual' => true } }
 
-  def save(certname, values)
-    indirection.save(Puppet::Node::Facts.new(certname, values))
+  def save(certname, values, options = {})
+    indirection.save(Puppet::Node::Facts.new(certname, values), nil, options)
   end
 
   def stored(certname)
@@ -27,13 +27,14 @@ RSpec.describe 'The terminus simpkv of facts' do
       before { route(:facts, **termini) }
 
       it 'finds what was saved' do
-        save('web1', values)
+        save('web1', values, { environment: Puppet::Node::Environment.create(:dev, []) })
         # A new store in memory has nothing.
         indirection.termini.clear
         found = indirection.find('web1')
         expect(found.values).to eq(values)
         expect(found.name).to eq('web1')
         expect(Time.now - found.timestamp).to be_between(0, 600)
+        expect(estate.inventory.get('web1')['environment']).to eq('dev')
         expect(estate.facts.find('web1'))
           .to include('producer' => Puppet[:certname], 'producer_timestamp' => match(/\.\d{3}Z\z/))
       end
@@ -41,6 +42,7 @@ RSpec.describe 'The terminus simpkv of facts' do
       it 'finds nothing of another node' do
         save('web1', values)
         expect(indirection.find('web2')).to be_nil
+        expect(estate.inventory.get('web1')).not_to include('environment')
       end
 
       it 'deletes the facts of a node, and stores them again when they are saved again' do

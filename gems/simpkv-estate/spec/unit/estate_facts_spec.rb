@@ -27,6 +27,19 @@ RSpec.describe Simpkv::Estate::Facts do
     expect(different.map { |value| digest('a' => value) }.uniq.length).to eq 8
   end
 
+  # Nothing knew the environment of a node that had sent facts only.
+  it 'tell the environment of a node until its first catalog' do
+    environment = lambda do |name|
+      estate.facts.save('web1', facts, environment: name)
+      estate.inventory.get('web1')['environment']
+    end
+    expect(%w[dev test].map(&environment) << environment.call(nil)).to eq(%w[dev test test])
+    estate.exports.save('web1', {}, 'production')
+    before = estate.store.calls
+    expect(environment.call('dev')).to eq('production')
+    expect(estate.store.calls - before).to be <= 4
+  end
+
   # Saves facts, and dies in the given write of the store.
   def save_and_die(facts, write)
     writes = 0

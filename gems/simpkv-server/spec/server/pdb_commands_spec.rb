@@ -74,6 +74,14 @@ RSpec.describe 'The commands of the API of PuppetDB' do
     expect(ask['web1']).to have_attributes(status: 400, body: 'wait_for: it must be the uuid of a command')
   end
 
+  it 'answers with the environment of a node that has sent facts only' do
+    uuid = submit!('replace_facts', facts_payload('web1', 'kernel' => 'Linux').merge('environment' => 'dev'))['uuid']
+    answers = ['facts[environment] {}', 'nodes[facts_environment] {}', 'environments {}'].map do |query|
+      client.get("/pdb/query/v4?#{URI.encode_www_form('query' => query, 'wait_for' => uuid)}").data
+    end
+    expect(answers.map { |rows| rows.map(&:values) }).to eq([[['dev']]] * 3)
+  end
+
   it 'knows the node of a command that has all in the body' do
     text = JSON.generate('command' => 'replace facts', 'version' => 5, 'payload' => facts_payload('web1', {}))
     submission = Simpkv::Server::Commands::Submission.new({})

@@ -60,13 +60,15 @@ module Simpkv
       # @param trusted [Hash, nil] the trusted facts
       # @param timestamp [String] the time of the run
       # @param produced [Hash{String => String}] see {Produced}
+      # @param environment [String, nil] of the run. The inventory has it until the first catalog
       # @param in_order [Boolean] whether to do nothing if other facts were sent later than these, which may be late
       # @return [void]
       # @raise [ConflictError] others kept saving facts of this node
       # @raise [Error]
-      def save(certname, values, trusted: nil, timestamp: Time.now.utc.iso8601, produced: {}, in_order: false)
+      def save(certname, values, trusted: nil, timestamp: Time.now.utc.iso8601, produced: {}, environment: nil, # rubocop:disable Metrics/ParameterLists
+               in_order: false)
         kept = { 'values' => allowed(values, @blocklist), 'trusted' => trusted }.compact
-        members = { 'facts' => indexed(kept['values']), 'facts_digest' => digest(kept) }
+        members = { 'facts' => indexed(kept['values']), 'facts_digest' => digest(kept), 'environment' => environment }
         before = nil
         known = @estate.inventory.intact(certname) { |facts| before = @documents.valid(facts) }
         saved = @saving.repeat(certname, known) do |stored, token|
@@ -260,7 +262,8 @@ module Simpkv
 
       def left(record, token, members)
         record, others = @saving.leave(renewed(record), token)
-        record.merge(members, others ? { 'facts_digest' => nil } : {})
+        members = members.reject { |name, _| name == 'environment' } if record['exports']
+        record.merge(members.compact, others ? { 'facts_digest' => nil } : {})
       end
 
       def renewed(record)

@@ -127,12 +127,12 @@ module Simpkv
 
     # The kinds.
     class RunWrite
-      # `{ 'values' => {}, 'trusted' => {}, 'produced' => {} }`
+      # `{ 'values' => {}, 'trusted' => {}, 'produced' => {}, 'environment' => 'production' }`
       class Facts < RunWrite
         def save(estate, in_order: false)
           estate.facts.save(certname, data['values'], trusted: data['trusted'], timestamp: second,
                                                       produced: { Produced::TIME => time }.merge(data['produced'].to_h),
-                                                      in_order: in_order)
+                                                      environment: data['environment'], in_order: in_order)
         end
 
         private

@@ -15,12 +15,14 @@ module Simpkv
       class << self
         # @param certname [String]
         # @param facts [Puppet::Node::Facts]
+        # @param environment [Puppet::Node::Environment] of the node, or the root environment
         # @return [void]
         # @raise [Puppet::Error]
-        def save(certname, facts)
+        def save(certname, facts, environment)
           # Only the server knows the trusted facts: an agent can send a fact of this name.
           values = PlainData.of(facts.values).reject { |name, _| name == 'trusted' }
-          data = { 'values' => values, 'trusted' => trusted(certname), 'produced' => Termini.produced }
+          data = { 'values' => values, 'trusted' => trusted(certname), 'produced' => Termini.produced,
+                   'environment' => (environment.to_s unless environment == Puppet.lookup(:root_environment) { nil }) }
           Termini.report("save the facts of '#{certname}'", certname) do |_estate, store|
             store.call(Estate::RunWrite::Facts.new(certname, data))
           end

@@ -27,7 +27,7 @@ class Puppet::Node::Facts::Simpkv < Puppet::Indirector::Code # rubocop:disable S
     return destroy(request) unless request.instance
     return if ::Simpkv::Termini.main(self) == :facter && request.key != Puppet[:node_name_value]
 
-    ::Simpkv::Termini::FactsTerminus.save(request.key, request.instance)
+    ::Simpkv::Termini::FactsTerminus.save(request.key, request.instance, request.environment)
   end
 
   # @return [Array<String>] the names of the nodes whose facts fulfil all conditions of the request's options:

@@ -13,7 +13,7 @@ module Simpkv
         # @raise [Problem]
         def initialize(payload)
           @certname = payload.text('certname')
-          payload.text('environment', null: true)
+          @environment = payload.text('environment', null: true)
           @produced = payload.produced
           @time = payload.time('producer_timestamp')
           @values = payload.object('values')
@@ -31,7 +31,7 @@ module Simpkv
           facts = Estate::PuppetDBData.with_packages(Estate::PuppetDBData.facts(@values), @packages)
           estate.facts.save(@certname, facts,
                             trusted: Estate::PuppetDBData.trusted(@values), timestamp: @time.iso8601,
-                            produced: @produced, in_order: true)
+                            produced: @produced, environment: @environment, in_order: true)
         end
       end
     end
