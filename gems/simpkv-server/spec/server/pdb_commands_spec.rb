@@ -506,6 +506,24 @@ RSpec.describe 'The commands of the API of PuppetDB' do
       expect(refused(client.post('/pdb/cmd/v1', {}, types))).to eq('command: it must be a text')
     end
 
+    # The documents had a year of five digits, and the index of all nodes stopped: no reader took them.
+    it 'times that are not between the years 0 and 9999 in UTC' do
+      ['9999-12-31T23:59:59-05:00', '9999-12-31T23:59:60Z', '0000-01-01T00:00:00+05:00'].each do |time|
+        { 'replace_facts' => facts, 'replace_catalog' => catalog_payload('web1', []),
+          'store_report' => report_payload('web1'), 'deactivate_node' => { 'certname' => 'web1' } }
+          .each do |command, payload|
+            expect(refused(submit(command, payload.merge('producer_timestamp' => time)))).to match(/ it must be a time/)
+          end
+      end
+    end
+
+    # The status of the node counted a run of which no report could be stored.
+    it 'a metric that no double can hold' do
+      metric = { 'category' => 'time', 'name' => 'total', 'value' => 10**400 }
+      expect(refused(submit('store_report', report_payload('web1').merge('metrics' => [metric]))))
+        .to eq('metrics[0].value: it must be a number that is not too large')
+    end
+
     it 'parameters that are missing or wrong' do
       expect(refused(submit('replace_facts', facts, 'certname' => nil))).to match(/\Acertname: /)
       expect(refused(submit('replace_facts', facts, 'certname' => 'web2'))).to match(/\Acertname: /)

@@ -23,7 +23,8 @@ module Simpkv
           return unless text.match?(TIME)
 
           text = text.include?('T') ? text.sub(/([+-]\d\d)(\d\d)\z/, '\1:\2') : "#{text}T00:00:00Z"
-          Time.iso8601(text).utc
+          time = Time.iso8601(text).utc
+          time if Estate::Produced.time?(time.iso8601) # In UTC, the year may have five digits.
         rescue ArgumentError
           nil
         end
@@ -58,9 +59,10 @@ module Simpkv
           member(name, 'a whole number', null)
         end
 
-        # @return [Numeric]
+        # @return [Numeric] that is not too large for a double
         def number(name)
-          member(name, 'a number', false)
+          number = member(name, 'a number', false)
+          number.to_f.finite? ? number : refuse(name, 'a number that is not too large')
         end
 
         # @return [Boolean, nil]
