@@ -9,6 +9,9 @@ module Simpkv
       class DeactivateNode
         VERSION = 3
 
+        # @return [String]
+        attr_reader :certname
+
         # @param payload [Payload]
         # @raise [Problem]
         def initialize(payload)

@@ -12,12 +12,20 @@ module Simpkv
         # @return [void]
         # @raise [Problem, Error, ConfigError]
         def self.of(command, estate)
+          demand_name(command.certname, estate)
           Estate::Run.current.at_writer { command.save(estate) }
         rescue UnencodableError # Its message has the path inside a value, which could show a part of a secret.
           raise Problem.new(400, 'the payload has a value that no document can hold'), cause: nil
         ensure
           Estate::Run.current.forget
         end
+
+        def self.demand_name(certname, estate)
+          estate.inventory.check_key(certname)
+        rescue InvalidError, TooLargeError => e
+          raise Problem.new(400, "certname: #{e.message}"), cause: nil
+        end
+        private_class_method :demand_name
       end
     end
   end

@@ -22,6 +22,9 @@ module Simpkv
         FORMAT = 2
         private_constant :TYPE, :CLASS, :EDGES, :IDS, :FORMAT
 
+        # @return [String]
+        attr_reader :certname
+
         # @param payload [Payload]
         # @raise [Problem]
         def initialize(payload)

@@ -14,6 +14,9 @@ module Simpkv
         REQUIRED = %w[status puppet_version].freeze
         private_constant :TEXTS, :FLAGS, :REQUIRED
 
+        # @return [String]
+        attr_reader :certname
+
         # @param payload [Payload]
         # @raise [Problem]
         def initialize(payload)
