@@ -196,6 +196,19 @@ RSpec.describe 'simpkv doctor, with nodes' do
       mend(findings.first)
     end
 
+    # Such a node stayed silent for ever, and nothing told why.
+    it 'finds times in the future' do
+      estate.facts.save('web1', { 'x' => 1 }, produced: { 'producer_timestamp' => '2099-01-01T00:00:00Z' })
+      run('web2', catalog_timestamp: '2099-01-01T00:00:00.5Z')
+      estate.deactivate('web2', '2098-01-01T00:00:00Z')
+      expect(findings).to match(%w[web1 web2].map do |name|
+        problem("node '#{name}'", /times in the future/, /correct the clock .* simpkv node deactivate #{name} --purge,/)
+      end)
+      findings.each { |finding| simpkv!(*finding['fix'][/simpkv ([^,:]*)/, 1].split) }
+      run('web1', exports: { 'host' => [host('web1')] })
+      expect(findings).to eq([])
+    end
+
     it 'finds exports that no record names' do
       estate.store.put('globals/estate/exported/host/gone', Simpkv::Codec.encode([host('gone')]))
       estate.store.put('globals/estate/exported/sshkey/web1', Simpkv::Codec.encode([host('web1')]))

@@ -195,6 +195,16 @@ RSpec.describe 'The commands of the API of PuppetDB' do
       expect(log.grep(/checksum/)).to match([/ local the checksum of a command is not that of its body$/])
       expect(log.join).not_to include('pl4nted')
     end
+
+    it 'logs what changes nothing, because something newer is stored' do
+      old = Time.now - 60
+      [Time.now, old].each do |time|
+        submit!('replace_facts', facts_payload('web1', { 'kernel' => time.to_s }, time))
+        submit!('replace_catalog', catalog_payload('web1', [], at: time))
+      end
+      submit!('deactivate_node', 'certname' => 'web1', 'producer_timestamp' => old.utc.iso8601(3))
+      eventually(errors: RuntimeError) { service.log.scan(" a command about 'web1' changes nothing: so").length == 3 }
+    end
   end
 
   it 'takes names with spaces, compressed bodies, and all in the body' do

@@ -62,22 +62,24 @@ module Simpkv
       # @param produced [Hash{String => String}] see {Produced}
       # @param environment [String, nil] of the run. The inventory has it until the first catalog
       # @param in_order [Boolean] whether to do nothing if other facts were sent later than these, which may be late
-      # @return [void]
+      # @return [Boolean] whether they are stored; false if they were late
       # @raise [ConflictError] others kept saving facts of this node
       # @raise [Error]
       def save(certname, values, trusted: nil, timestamp: Time.now.utc.iso8601, produced: {}, environment: nil, # rubocop:disable Metrics/ParameterLists
                in_order: false)
         kept = { 'values' => allowed(values, @blocklist), 'trusted' => trusted }.compact
         members = { 'facts' => indexed(kept['values']), 'facts_digest' => digest(kept), 'environment' => environment }
-        before = nil
+        before = late = nil
         known = @estate.inventory.intact(certname) { |facts| before = @documents.valid(facts) }
         saved = @saving.repeat(certname, known) do |stored, token|
-          next stored if in_order && late?(certname, stored, members, produced, before)
+          late = in_order && late?(certname, stored, members, produced, before)
+          next stored if late
 
           before = nil # The next attempt is after a save of others.
           store(certname, token, stored, members) { kept.merge({ 'timestamp' => timestamp }, produced) }
         end
         @estate.inventory.keep(certname, saved)
+        !late
       end
 
       # @param certname [String]

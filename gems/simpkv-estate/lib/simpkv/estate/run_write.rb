@@ -139,7 +139,6 @@ module Simpkv
 
         def save_late(estate)
           save(estate, in_order: true)
-          true
         end
 
         def stored_at(estate, _status)

@@ -9,6 +9,12 @@ module Simpkv
     # Checks whether the documents of the estate agree with each other. Reads a document again that looks wrong, because
     # nodes run meanwhile.
     class DocumentsExamination < Examination
+      # The seconds by which clocks may differ.
+      AHEAD = 600
+      # The members of the documents of a node that have the time of what is stored.
+      TIMES = %w[producer_timestamp report_timestamp catalog_timestamp exported_at deactivated].freeze
+      private_constant :AHEAD, :TIMES
+
       # @param estate [Estate] in the backend
       # @param arguments [Array] see {Examination#initialize}
       def initialize(estate, *arguments, **more)
@@ -32,7 +38,7 @@ module Simpkv
         @paths = backend.store.tree(Estate::FOLDER, values: false, required: false)[:keys].keys
         @paths.reject! { |path| File.basename(path) == Estate::MARKER }
         @records = read_records
-        wrong = look_at_facts + look_at_types + look_at_orphans + look_at_exports
+        wrong = look_at_facts + look_at_types + look_at_orphans + look_at_exports + look_at_times
         return if wrong.any?
 
         findings.ok('nodes', "#{Output.count(@records.length, 'node')}, #{Output.count(@paths.length, 'document')}")
@@ -179,9 +185,8 @@ module Simpkv
 
       # @return [String, nil] as in the inventory; nil if the document cannot be read
       def digest(document)
-        Estate::Inventory.digest(Codec.encode(Codec.decode(document)[:value]))
-      rescue MalformedError
-        nil
+        value = decoded(document)
+        value && Estate::Inventory.digest(Codec.encode(value))
       end
 
       # Reads the record before and after the document: if both are the same, no save has ended in between.
@@ -192,6 +197,32 @@ module Simpkv
 
         document = backend.store.get("#{Estate::FOLDER}/exported/#{type}/#{name}", latest: true, required: false)
         (document && digest(document) == wanted) || record(name) != record
+      end
+
+      # What the node sends until then counts as late, and changes nothing.
+      def look_at_times
+        statuses = @estate.statuses.all { |_key, _why| nil }
+        names = [@records, statuses].flat_map { |documents| documents.select { |_, value| ahead?(value) }.keys }
+        facts = backend.store.list("#{Estate::FOLDER}/facts", required: false) { |_, text| ahead?(decoded(text)) }
+        each_named((names | facts[:keys].select { |_, ahead| ahead }.keys).sort, 'times') do |name|
+          findings.problem("node '#{Output.name(name)}'",
+                           'its documents have times in the future, so that what it sends counts as late',
+                           'correct the clock of the server that has sent them. Then ' \
+                           "#{simpkv('node', 'deactivate', name, '--purge')}, which removes its reports, too: the " \
+                           "next run of #{Output.name(name)} stores the rest anew")
+        end
+      end
+
+      def ahead?(value)
+        limit = Estate::Produced.order((Time.now.utc + AHEAD).iso8601)
+        value.is_a?(Hash) && value.values_at(*TIMES).grep(String).any? { |time| Estate::Produced.order(time) > limit }
+      end
+
+      # @return [Object, nil] nil if the document cannot be read
+      def decoded(document)
+        Codec.decode(document)[:value]
+      rescue MalformedError
+        nil
       end
 
       # @return [Hash, nil] the record of the inventory as it is now; nil if there is none that can be read

@@ -35,7 +35,7 @@ module Simpkv
           submission = Commands::Submission.new(query(*Commands::Submission::PARAMETERS))
           opts.fetch(:commands).read(request.body, env['HTTP_CONTENT_ENCODING']) do |text|
             note_checksum(submission, text)
-            Commands::Execution.of(submission.command(text), estate)
+            note_late(submission) unless Commands::Execution.of(submission.command(text), estate)
           end
           done = submission.wait? ? { 'processed' => true, 'timed_out' => false } : {}
           { 'uuid' => noted(submission.certname), **done }
@@ -49,9 +49,16 @@ module Simpkv
         end
 
         def note_checksum(submission, text)
-          opts.fetch(:log).debug(id: env[Observation::ID], from: caller) do
-            'the checksum of a command is not that of its body' if submission.other_checksum?(text)
-          end
+          debug { 'the checksum of a command is not that of its body' if submission.other_checksum?(text) }
+        end
+
+        # A node stays silent if a clock was wrong once.
+        def note_late(submission)
+          debug { "a command about '#{submission.certname}' changes nothing: something newer of the node is stored" }
+        end
+
+        def debug(&message)
+          opts.fetch(:log).debug(id: env[Observation::ID], from: caller, &message)
         end
       end
     end

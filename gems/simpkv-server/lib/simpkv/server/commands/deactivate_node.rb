@@ -23,12 +23,13 @@ module Simpkv
         # Does nothing if the node has sent something since.
         #
         # @param estate [Estate]
-        # @return [void]
+        # @return [Boolean] whether it did something
         # @raise [Error, ConfigError]
         def save(estate)
-          return if @time && sent(estate).any? { |time| CatalogTimes.later?(time, @time) }
+          return false if @time && sent(estate).any? { |time| CatalogTimes.later?(time, @time) }
 
           estate.deactivate(*[@certname, @text].compact)
+          true
         end
 
         private

@@ -9,7 +9,7 @@ module Simpkv
       module Execution
         # @param command [ReplaceFacts, ReplaceCatalog, StoreReport, DeactivateNode]
         # @param estate [Estate]
-        # @return [void]
+        # @return [Boolean] whether it did something; false if something newer of the node is stored
         # @raise [Problem, Error, ConfigError]
         def self.of(command, estate)
           demand_name(command.certname, estate)

@@ -42,19 +42,20 @@ module Simpkv
         # Does nothing if a newer catalog is stored, or is being stored: two compilers may have compiled for one node.
         #
         # @param estate [Estate]
-        # @return [void]
+        # @return [Boolean] whether it did something
         # @raise [Error, ConfigError]
         def save(estate)
           estate.exports.check(@certname, @exports)
           times = CatalogTimes.new(estate, @certname)
           time = @members[Estate::Produced::TIME]
-          return if times.newer?(@time)
+          return false if times.newer?(@time)
 
           # Before a change of the status or the inventory: it tells the index of queries that the catalog is there.
           save_catalog(estate.catalogs) if estate.options['catalogs']
-          return unless times.enter(@time, time, @environment)
+          return false unless times.enter(@time, time, @environment)
 
           estate.exports.save_in_order(@certname, @exports, @environment, time: time) { times.newer?(@time) }
+          true
         end
 
         private

@@ -28,7 +28,7 @@ module Simpkv
         # Does nothing if newer facts are stored.
         #
         # @param estate [Estate]
-        # @return [void]
+        # @return [Boolean] whether it did something
         # @raise [Error, ConfigError]
         def save(estate)
           facts = Estate::PuppetDBData.with_packages(Estate::PuppetDBData.facts(@values), @packages)

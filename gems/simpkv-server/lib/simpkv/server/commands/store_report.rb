@@ -29,10 +29,11 @@ module Simpkv
         # Does nothing if the report is stored: a client that has waited for too long sends it again.
         #
         # @param estate [Estate]
-        # @return [void]
+        # @return [Boolean] whether it was stored, or is stored already
         # @raise [Error, ConfigError]
         def save(estate)
           estate.reports.save_once(@certname, @report)
+          true
         end
 
         private
