@@ -39,6 +39,51 @@ RSpec.describe Simpkv::Estate::Reports do
     expect([numbers, estate.statuses.get('web1')['runs']]).to eq([[1], 1])
   end
 
+  # An import of an archive into the service that had written it stored each report twice.
+  describe 'that comes back from an archive' do
+    let(:options) { { 'reports' => 20 } }
+    let(:sent) do
+      report(1, time: '2026-11-23T01:00:01.1234567Z', producer_timestamp: '2026-11-23T01:00:02.9999Z',
+                configuration_version: 1, times: { 'total' => 1.5 },
+                events: [{ 'resource' => 'File[/b]', 'status' => 'success' },
+                         { 'resource' => 'File[/a]', 'status' => 'success', 'message' => 's3cret' }])
+    end
+    let(:archived) do
+      times = %w[time producer_timestamp].to_h { |name| [name, Time.parse(sent[name]).iso8601(3)] }
+      events = sent['events'].reverse.map { |event| event.slice('resource', 'status') }
+      sent.reject { |name, _| name == 'number' }
+          .merge(times, 'end_time' => times['time'], 'configuration_version' => '1', 'events' => events)
+    end
+
+    def runs_after(*reports)
+      reports.each { |report| estate.reports.save_once('web1', report) }
+      estate.statuses.get('web1')['runs']
+    end
+
+    it 'is stored once, with the UUID of a run or without one' do
+      expect(runs_after(sent, archived, sent)).to eq 1
+      uuid = { 'transaction_uuid' => 'a' }
+      expect(runs_after(sent.merge(uuid), archived.merge(uuid, 'status' => 'changed'))).to eq 2
+      expect(estate.reports.missing('web1', [[archived, 'x'], [archived.merge('status' => 'failed'), 'x']]).length)
+        .to eq 1
+    end
+
+    it 'is stored once if its time is that of its receipt' do
+      estate.reports.save('web1', sent.reject { |name, _| name == 'producer_timestamp' })
+      received = estate.reports.latest('web1')['received']
+      expect(runs_after(archived.merge('producer_timestamp' => received.sub('Z', '.000Z')))).to eq 1
+    end
+
+    it 'is another run if anything of a run differs' do
+      others = [{ 'time' => '2026-11-23T01:00:01.124Z' }, { 'producer_timestamp' => '2026-11-23T01:00:02.998Z' },
+                { 'transaction_uuid' => 'b' }, { 'status' => 'changed' }, { 'resources' => { 'changed' => 2 } },
+                { 'times' => { 'total' => 1.501 } }, { 'events' => [] }, { 'configuration_version' => '2' }]
+      expect(runs_after(sent, *others.map { |other| archived.merge(other) })).to eq(1 + others.length)
+      # Two runs of an agent in one millisecond.
+      expect(runs_after(sent.merge('time' => '2026-11-23T01:00:01.1234568Z'))).to eq(2 + others.length)
+    end
+  end
+
   it 'counts a run twice if it arrives again because its report could not be stored after its status' do
     site = open_estate
     allow(site.store).to receive(:put_many).and_raise(Simpkv::UnavailableError, 'away')

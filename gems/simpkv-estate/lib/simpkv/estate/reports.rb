@@ -19,13 +19,11 @@ module Simpkv
     # arrival. One that is older than the last one has come late: it is stored, unless it would replace a newer one, and
     # the status of the node stays (docs/adr/0115).
     class Reports < Documents
-      # The members that a stored report has more than the one that was sent.
-      ADDED = ['received', 'run', 'details', ReportDetails::INLINE].freeze
       # The members that are details, or belong to them.
       DETAILS = %w[details logs values statuses].freeze
       # The name of a value in an event.
       VALUES = ->(name) { %w[old new].include?(name) ? "#{name}_value" : name }
-      private_constant :ADDED, :DETAILS, :VALUES
+      private_constant :DETAILS, :VALUES
 
       # @param certname [String]
       # @param report [Hash] a stored one
@@ -124,8 +122,11 @@ module Simpkv
       # @return [Array<Array(WholeReport, String)>] those that are not stored, as many as may be
       # @raise [Error]
       def missing(certname, reports)
-        stored = all(certname) { |_key, _why| nil }.map { |report| without_added(report) }
-        reports.last(slots).reject { |report, _| stored.include?(parts(report).first) }
+        stored = all(certname) { |_key, _why| nil }
+        reports.last(slots).reject do |report, _|
+          report = parts(report).first
+          stored.any? { |each| SameRun.of?(each, report) }
+        end
       end
 
       # Stores reports of another server.
@@ -341,18 +342,14 @@ module Simpkv
         resources.is_a?(Hash) && resources.values_at('changed', 'failed', 'failed_to_restart').compact.all?(Numeric)
       end
 
-      def without_added(report)
-        report.reject { |name, _| ADDED.include?(name) }
-      end
-
       # If there is a report of a later run than the status knows, the status was lost. Only a document that has the
-      # time of the report can be the same: others are not decoded.
+      # second of the report can be the same: others are not decoded.
       def stored?(certname, report, runs)
-        time = report[Produced::TIME].to_s
+        second = report[Produced::TIME].to_s[0, 19]
         found = listed([certname]) do |_, document|
-          next unless document.include?(time)
+          next unless document.include?(second)
 
-          decoded_or_error(document, method(:valid?)) { |old| old['run'].to_i <= runs && without_added(old) == report }
+          decoded_or_error(document, method(:valid?)) { |old| old['run'].to_i <= runs && SameRun.of?(old, report) }
         end
         found[:keys].empty? ? demand_folder : found[:keys].value?(true)
       end
