@@ -432,6 +432,111 @@ RSpec.describe 'The commands of the API of PuppetDB' do
       expect(stored).to eq(before)
     end
 
+    # Two nodes whose compilers use the termini. Of one, only the exports are stored so far.
+    def store_runs
+      run = Time.now.utc - 3600
+      store_facts('web2', run - 600)
+      host = { 'title' => 'db', 'parameters' => { 'ip' => '192.0.2.2', 'password' => 'pl4nted' }, 'tags' => %w[x] }
+      estate.exports.save('web2', { 'site::host' => [host], 'file' => [host.merge('title' => '/x')] }, 'production',
+                          time: (run - 600).iso8601(6))
+      store_catalog('web2', run) if estate_options['catalogs']
+      3.times { |number| estate.reports.save('web2', run_report(run - (300 * number), number)) }
+      estate.exports.save('web3', { 'site::host' => [host] }, 'production')
+    end
+
+    def store_facts(certname, time)
+      estate.facts.save(certname, { 'db_password' => 'pl4nted', 'kernel' => 'Linux', '_puppet_inventory_1' =>
+                                    { 'packages' => [%w[rake 13 gem], %w[bash 5.2 apt], %w[rake 13 gem]] } },
+                        trusted: { 'certname' => certname }, timestamp: time.iso8601,
+                        produced: Simpkv::Estate::Produced.members('compiler', time.iso8601(6)))
+    end
+
+    def store_catalog(certname, time)
+      file = { 'type' => 'File', 'title' => '/b', 'parameters' => { 'content' => 'b', 'token' => 'pl4nted' } }
+      estate.catalogs.put(certname, 'environment' => 'production', 'version' => 1, 'resources' => [file],
+                                    **Simpkv::Estate::Produced.members('compiler', time.iso8601(6)))
+    end
+
+    # As Puppet sends it, with a log at its limit.
+    def run_report(time, number)
+      text = Simpkv::Estate::ReportSummary.time(time)
+      events = [['/etc/a', 'success', 'mode'], ['/etc/b', 'failure', nil], ['/etc/a', 'success', 'owner']]
+               .map do |title, status, property|
+        { 'resource' => "File[#{title}]", 'status' => status, 'property' => property, 'time' => text,
+          'message' => "db_password 'pl4nted' #{'x' * 12_000}", 'values' => { 'old' => 1, 'new' => 2 } }
+      end
+      members = { 'host' => 'web2', 'status' => 'changed', 'environment' => 'production', 'time' => text,
+                  'configuration_version' => 1_790_000_000, 'puppet_version' => '8.10.0', 'report_format' => 12,
+                  'noop' => false, 'transaction_uuid' => ("uuid-#{number}" if number.positive?),
+                  **Simpkv::Estate::Produced.members('compiler', (time + 0.000789).iso8601(6)) }
+      log = Array.new(5) { |line| { 'level' => 'notice', 'message' => line.to_s, 'tags' => [] } }
+      Simpkv::Estate::WholeReport.new(members, { 'resources' => { 'changed' => 2 }, 'time' => { 'total' => 1.23456 } },
+                                      events, log)
+    end
+
+    def documents
+      store.tree('globals/estate')[:keys].reject { |name, _| name.start_with?('counters/') }
+    end
+
+    def rows_of(archive)
+      Archives.files(archive).drop(1)
+    end
+
+    # Waits for the index.
+    def await_rows(nodes, reports)
+      eventually(errors: RuntimeError) do
+        %w[nodes reports].map { |entity| client.get("/pdb/query/v4/#{entity}").data.length } == [nodes, reports]
+      end
+    end
+
+    [true, false].each do |whole|
+      context "with catalogs: #{whole}" do
+        let(:estate_options) { { 'catalogs' => whole, 'reports' => 10, 'report_log_lines' => 2 } }
+
+        before do
+          submit!('replace_facts', facts_payload('web1', 'kernel' => 'Linux', 'secret' => 'pl4nted'))
+          motd = resource('File', '/etc/motd', { 'ensure' => 'file', 'require' => 'Class[main]' }, 'tags' => %w[b a])
+          submit!('replace_catalog', catalog_payload('web1', [resource('Class', 'main'), motd, host('z'), host('a')],
+                                                     [edge(%w[Class main], %w[File /etc/motd])]))
+          2.times { submit!('store_report', report_payload('web1', {})) }
+          store_runs
+          await_rows(3, 5)
+        end
+
+        # Reports were stored twice and replaced others; facts, catalogs and exports lost their secrets.
+        it 'changes nothing in the service that it comes from' do
+          archive = client.get('/pdb/admin/v1/archive').body
+          before = documents
+          2.times { expect(import(archive)).to have_attributes(status: 200) }
+          expect(documents).to eq(before)
+          estate.deactivate('web2')
+          estate.exports.save('web1', {}, 'production')
+          before = documents
+          expect(import(archive)).to have_attributes(status: 200)
+          expect(documents).to eq(before)
+        end
+
+        it 'completes an import that has died before it stored the exports of a catalog' do
+          archive = client.get('/pdb/admin/v1/archive').body
+          exports = estate.exports.of('web1')
+          estate.remove('web1')
+          import(archive)
+          estate.exports.save('web1', {}, 'production', time: '2026-01-01T00:00:00Z')
+          import(archive)
+          expect(estate.exports.of('web1')).to eq(exports)
+        end
+
+        it 'is the same again after an import into another service' do
+          archive = client.get('/pdb/admin/v1/archive').body
+          %w[web1 web2 web3].each { |certname| estate.remove(certname) }
+          await_rows(0, 0)
+          import(archive)
+          await_rows(3, 5)
+          expect(rows_of(client.get('/pdb/admin/v1/archive').body)).to eq(rows_of(archive))
+        end
+      end
+    end
+
     it 'is refused if it is none, and the file that is wrong is named' do
       metadata = { 'puppetdb-bak/metadata.json' => { 'command_versions' => { 'replace_facts' => 5 } } }
       facts = facts_payload('web1', 'kernel' => 'Linux')

@@ -6,7 +6,9 @@ module Simpkv
     class ReportCut
       # The number of characters of a text.
       TEXT_MAX = 10_000
-      private_constant :TEXT_MAX
+      # The end of a text that was cut before: an archive has it.
+      CUT = /\A\.{3} \(\d{1,9} more characters?\)\z/.freeze
+      private_constant :TEXT_MAX, :CUT
 
       # @param members [Hash{String => Object}]
       # @return [Hash{String => Object}] those that are not nil; a long text ends with the number of characters that it
@@ -17,7 +19,9 @@ module Simpkv
 
       def self.text(value)
         more = value.length - TEXT_MAX
-        more.positive? ? "#{value[0, TEXT_MAX]}... (#{Counted.of(more, 'more character')})" : value
+        return value unless more.positive? && !value[TEXT_MAX..].match?(CUT)
+
+        "#{value[0, TEXT_MAX]}... (#{Counted.of(more, 'more character')})"
       end
       private_class_method :text
 

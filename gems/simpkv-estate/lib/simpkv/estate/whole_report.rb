@@ -22,7 +22,10 @@ module Simpkv
       STATUSES = { 'failure' => 0, 'skipped' => 2 }.freeze
       # The member of an event that is not in the summary.
       VALUES = 'values'
-      private_constant :LEVELS, :STATUSES, :VALUES
+      # The source of the line that says what is left out, and what its message begins with.
+      SOURCE = 'simpkv'
+      LEFT_OUT = 'simpkv left out '
+      private_constant :LEVELS, :STATUSES, :VALUES, :SOURCE, :LEFT_OUT
 
       # What {#parts} has returned before.
       Parts = Struct.new(:summary, :details) do
@@ -71,10 +74,11 @@ module Simpkv
       def details(events, lines)
         cut = ReportCut.new(@bytes)
         values = kept_values(cut, events)
-        logs = kept_logs(cut, lines)
-        note = note(@events.length - events.length, @logs.length - logs.length,
+        logs, left_out, earlier = kept_logs(cut, lines)
+        note = note(@events.length - events.length, left_out,
                     events.count { |event| event[VALUES] } - values.compact.length)
-        { 'logs' => logs + note, 'values' => values, 'statuses' => cut.first(@statuses.to_a) { |status| status }.to_h }
+        { 'logs' => logs + earlier + note, 'values' => values,
+          'statuses' => cut.first(@statuses.to_a) { |status| status }.to_h }
           .reject { |_, part| part.empty? }
       end
 
@@ -84,15 +88,23 @@ module Simpkv
         values.any? ? values : []
       end
 
-      # @return [Array<Hash>] the most important lines, in their order
+      # @return [Array(Array<Hash>, Integer, Array<Hash>)] the most important lines, in their order; the number of the
+      #   others; and the note, if there is one
       def kept_logs(cut, limit)
         lines = @logs.map { |line| ReportCut.texts(@secrets.log(line)) }
+        earlier = note?(lines.last) ? [lines.pop] : []
         order = lines.each_with_index.sort_by { |line, index| [importance(line), index] }
-        cut.first(order, limit) { |line, _| line }.sort_by(&:last).map(&:first)
+        kept = cut.first(order, limit) { |line, _| line }.sort_by(&:last).map(&:first)
+        [kept, lines.length - kept.length, earlier]
       end
 
       def importance(line)
         LEVELS.index { |levels| levels.include?(line['level']) } || LEVELS.length
+      end
+
+      # @return [Boolean] whether a line is the note of the service that has written an archive
+      def note?(line)
+        !line.nil? && line['source'] == SOURCE && line['message'].to_s.start_with?(LEFT_OUT)
       end
 
       # @return [Array<Hash>] the last line of a log, if something is left out
@@ -102,8 +114,8 @@ module Simpkv
         parts << "the values of #{Counted.of(values, 'event')}" if values.positive?
         return [] if parts.empty?
 
-        [{ 'level' => 'warning', 'source' => 'simpkv', 'tags' => %w[simpkv warning], 'time' => @members['time'],
-           'message' => "simpkv left out #{parts.join(', ')} of this report: see 'report_events', " \
+        [{ 'level' => 'warning', 'source' => SOURCE, 'tags' => %w[simpkv warning], 'time' => @members['time'],
+           'message' => "#{LEFT_OUT}#{parts.join(', ')} of this report: see 'report_events', " \
                         "'report_log_lines' and 'report_bytes' of 'estate'" }]
       end
     end

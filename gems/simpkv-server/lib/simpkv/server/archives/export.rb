@@ -26,10 +26,12 @@ module Simpkv
         # The numbers of nodes and of reports of a question. An answer is read into memory.
         NODES = 10
         REPORTS = 5
+        # What reports are sorted by: an archive has the oldest one first.
+        ORDER = %w[producer_timestamp start_time transaction_uuid].freeze
         # The length of a certname in the name of a file: tar has 100 bytes for that, with a digest and an extension.
         NAME_MAX = 50
         MODE = 0o600
-        private_constant :NODES, :REPORTS, :NAME_MAX, :MODE
+        private_constant :NODES, :REPORTS, :ORDER, :NAME_MAX, :MODE
 
         # @yieldparam question [Hash] see {Query::Workers#ask}
         # @yieldreturn [Query::Workers::Answer]
@@ -45,7 +47,7 @@ module Simpkv
           Gem::Package::TarWriter.new(gzip) do |tar|
             add(tar, METADATA, metadata)
             fields = ['extract', %w[certname catalog_timestamp catalog_environment]]
-            rows('nodes', fields).each_slice(NODES) { |nodes| add_nodes(tar, nodes) }
+            by_name(rows('nodes', fields)).each_slice(NODES) { |nodes| add_nodes(tar, nodes) }
           end
         ensure
           gzip&.finish
@@ -61,7 +63,7 @@ module Simpkv
         def add_nodes(tar, nodes)
           names = ['in', 'certname', ['array', nodes.map { |node| node['certname'] }]]
           packages = rows('package-inventory', names).group_by { |row| row['certname'] }
-          rows('factsets', names).each do |row|
+          by_name(rows('factsets', names)).each do |row|
             add_command(tar, 'facts', Wire.facts(row, packages.fetch(row['certname'], [])))
           end
           add_catalogs(tar, nodes, names)
@@ -69,7 +71,7 @@ module Simpkv
         end
 
         def add_catalogs(tar, nodes, names)
-          stored = rows('catalogs', names)
+          stored = by_name(rows('catalogs', names))
           stored.each { |row| add_command(tar, 'catalogs', Wire.catalog(row)) }
           others = nodes.reject { |node| stored.any? { |row| row['certname'] == node['certname'] } }
           exports = rows('resources', ['and', names, ['=', 'exported', true]]).group_by { |row| row['certname'] }
@@ -80,11 +82,20 @@ module Simpkv
         end
 
         def add_reports(tar, certname)
-          hashes = rows('reports', ['extract', 'hash', ['=', 'certname', certname]]).map { |row| row['hash'] }
+          hashes = in_order(rows('reports', ['extract', ['hash', *ORDER], ['=', 'certname', certname]]))
           hashes.each_slice(REPORTS) do |some|
-            reports = rows('reports', ['in', 'hash', ['array', some]]).map { |row| Wire.report(row) }
-            reports.compact.each { |report| add_command(tar, 'reports', report) }
+            reports = rows('reports', ['in', 'hash', ['array', some.map { |row| row['hash'] }]])
+            in_order(reports).map { |row| Wire.report(row) }.compact
+                             .each { |report| add_command(tar, 'reports', report) }
           end
+        end
+
+        def by_name(rows)
+          rows.sort_by { |row| row['certname'] }
+        end
+
+        def in_order(reports)
+          reports.sort_by { |row| row.values_at(*ORDER).map(&:to_s) }
         end
 
         # PuppetDB finds catalogs and reports by the 40 digits at the end of their names only.

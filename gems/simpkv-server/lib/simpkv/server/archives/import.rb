@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/server/archives/export'
+require 'simpkv/server/archives/stored_node'
 require 'simpkv/server/archives/unpacked'
 require 'simpkv/server/body_json'
 
@@ -13,7 +14,19 @@ module Simpkv
         # The name of a file, whichever folder the archive begins with. PuppetDB documents another name for the metadata
         # than it writes.
         NAME = %r{\A(?:[^/]+/)?(?:(?<metadata>(?:export-)?metadata\.json)|(?<folder>\w+)/[^/]+)\z}.freeze
-        private_constant :NAME
+        # A command that does nothing if the estate has what it came with.
+        Command = Struct.new(:command, :payload, :query) do
+          # @param estate [Estate]
+          # @return [void]
+          # @raise [Error, ConfigError]
+          def save(estate)
+            node = StoredNode.new(estate, payload.text('certname')) if query
+            command.save(estate) unless node&.public_send(query, payload)
+          end
+        end
+        # By the folder of a command, what says whether the estate has it. That of reports knows by itself.
+        STORED = { 'facts' => :facts?, 'catalogs' => :catalog? }.freeze
+        private_constant :NAME, :Command, :STORED
 
         # @param limit [Integer] bytes of a file in the archive
         def initialize(limit)
@@ -21,7 +34,7 @@ module Simpkv
         end
 
         # @param file [File] a tar.gz
-        # @yieldparam command [Commands::ReplaceFacts, Commands::ReplaceCatalog, Commands::StoreReport]
+        # @yieldparam command [Command]
         # @return [Hash{String => Integer}] the number of commands, by their folders; and of files that were passed over
         #   as `ignored`
         # @raise [Problem] it is no archive, or has something else than the service takes; names the file in it
@@ -68,7 +81,8 @@ module Simpkv
             raise Problem.new(400, "command_versions: this service takes '#{name}' in version #{type::VERSION}")
           end
 
-          yield type.new(Commands::Payload.new(json(entry)))
+          payload = Commands::Payload.new(json(entry))
+          yield Command.new(type.new(payload), payload, STORED[folder])
           folder
         rescue Problem => e
           raise Problem.new(e.status, "#{entry.full_name}: #{e.message}"), cause: nil

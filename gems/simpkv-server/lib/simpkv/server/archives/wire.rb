@@ -36,18 +36,31 @@ module Simpkv
           # @return [Hash] of `replace catalog`
           def catalog(row)
             resources = data(row, 'resources')
+            with_resources(row.slice(*CATALOG), resources).merge('edges' => edges(resources, data(row, 'edges')))
+          end
+
+          # @param row [Hash] of `resources`
+          # @return [Hash] a resource of `replace catalog`
+          def resource(row)
+            RESOURCE.to_h { |name| [name, row[name]] }.merge('tags' => row['tags'].to_a.uniq.sort)
+          end
+
+          # @param resources [Array<Hash>] rows of `resources`
+          # @param rows [Array<Hash>] those of `edges`
+          # @return [Array<Hash>] the edges of `replace catalog` between these resources
+          def edges(resources, rows)
             known = resources.to_set { |each| each.values_at('type', 'title') }
-            edges = data(row, 'edges').map { |edge| edge(edge) }
-            edges.select! { |edge| edge.values_at('source', 'target').all? { |one| known.include?(one.values) } }
-            with_resources(row.slice(*CATALOG), resources).merge('edges' => edges)
+            rows.map { |row| edge(row) }
+                .select { |edge| edge.values_at('source', 'target').all? { |one| known.include?(one.values) } }
+                .sort_by(&:to_s)
           end
 
           # @param node [Hash] a row of `nodes`
           # @param resources [Array<Hash>] rows of `resources`, which the node exports
           # @return [Hash] of `replace catalog`, for a node whose catalog is not stored
           def exports(node, resources)
-            # A node whose first run is not complete has no time yet.
-            time = node['catalog_timestamp'] || Time.now.utc.iso8601(3)
+            # A node whose first run is not complete has no time yet. The service that imports it keeps whole seconds.
+            time = node['catalog_timestamp'] || Time.at(Time.now.to_i).utc.iso8601(3)
             members = CATALOG.to_h { |name| [name, nil] }
                              .merge('certname' => node['certname'], 'environment' => node['catalog_environment'],
                                     'producer_timestamp' => time, 'version' => time)
@@ -72,7 +85,8 @@ module Simpkv
           end
 
           def with_resources(members, resources)
-            members.merge('resources' => resources.map { |each| each.slice(*RESOURCE) })
+            resources = resources.sort_by { |each| each.values_at('type', 'title') }
+            members.merge('resources' => resources.map { |each| resource(each) })
           end
 
           def edge(row)
@@ -85,7 +99,8 @@ module Simpkv
           def subject(subject, events)
             skipped, others = events.partition { |event| event['status'] == SKIPPED }
             corrective = others.map { |event| event['corrective_change'] }.compact
-            subject.merge('skipped' => skipped.any?, 'timestamp' => events.first['timestamp'],
+            subject.merge('containment_path' => subject['containment_path'] || [], 'skipped' => skipped.any?,
+                          'timestamp' => events.first['timestamp'],
                           'corrective_change' => corrective.any? ? corrective.include?(true) : nil,
                           'events' => others.map { |event| event.slice(*EVENT) })
           end
