@@ -3,7 +3,8 @@
 module Simpkv
   class Estate
     # What a caller of {Snapshots} knows of a node: the digest, the number of the last run of which it has the report,
-    # its own name of that report, the time of its facts, as text, and the source of its resources.
+    # its own name of that report, the time of its facts, as text, and the source of its resources. The number is nil if
+    # the caller lacks the report of a run before: its place may have an older report, which no later run shows.
     Known = Struct.new(:digest, :run, :report, :time, :source)
 
     # Reads all that is stored of nodes, for the index of queries. The record of the inventory is written after the
@@ -152,9 +153,19 @@ module Simpkv
         end
       end
 
+      # Reads reports of runs. If one of a node is not stored, because a run has died or still saves, its place may have
+      # an older report: then all of the node are read.
+      #
       # @return [Array<Hash>] reports, and the first of their runs, by the names of nodes
       def numbered(runs, &block)
-        [@estate.reports.of_runs(runs, &block), runs.transform_values(&:begin)]
+        found = @estate.reports.of_runs(runs, &block)
+        runs = runs.select { |name, numbers| lacking(numbers, found[name]).empty? }
+        [found.slice(*runs.keys), runs.transform_values(&:begin)]
+      end
+
+      # @return [Array<Integer>] the runs of which there is no report
+      def lacking(numbers, reports)
+        numbers.to_a - reports.map { |report| report['run'] }
       end
 
       # Adds reports, digest and doubt. The snapshot still has record, status and exports with their documents.
@@ -220,7 +231,7 @@ module Simpkv
         return true if last.nil? || @estate.options['reports'].zero?
 
         first = [snapshot.since || 1, last - @estate.options['reports'] + 1].max
-        ([*first..last] - snapshot.reports.map { |report| report['run'] }).empty?
+        lacking(first..last, snapshot.reports).empty?
       end
 
       def settling?(snapshot)

@@ -19,7 +19,11 @@ module Simpkv
       DOUBTFUL = '?'
       # The seconds after which doubtful nodes are read again, though their digests are the same.
       DOUBT = 10
-      private_constant :UNSETTLED, :DOUBTFUL, :DOUBT
+      # The members of Estate::Known. The run is NULL if there is a gap before it.
+      NEWEST = 'SELECT digest, CASE WHEN (SELECT max(run) - min(run) + 1 = count(*) FROM reports WHERE node = n.id) ' \
+               'THEN run END, r.hash, facts_timestamp, source FROM nodes n LEFT JOIN reports r ON r.node = n.id ' \
+               'LEFT JOIN catalogs c ON c.node = n.id WHERE certname = ? ORDER BY run DESC LIMIT 1'
+      private_constant :UNSETTLED, :DOUBTFUL, :DOUBT, :NEWEST
 
       # @return [Feed] of the estate
       attr_reader :feed
@@ -224,14 +228,9 @@ module Simpkv
       # @param anew [Array<String>] the nodes whose digest counts as unknown
       # @return [Hash{String => Estate::Known}] what is in the index, by the names of nodes
       def known(database, certnames, anew)
-        statement = database.prepare('SELECT digest, run, r.hash, facts_timestamp, source FROM nodes n ' \
-                                     'LEFT JOIN reports r ON r.node = n.id LEFT JOIN catalogs c ON c.node = n.id ' \
-                                     'WHERE certname = ? ORDER BY run DESC LIMIT 1')
-        rows = certnames.to_h { |certname| [certname, statement.execute(certname).first] }.compact
+        rows = database.prepare(NEWEST) { |newest| certnames.to_h { |one| [one, newest.execute(one).first] }.compact }
         rows.transform_values { |row| Estate::Known.new(*(row.first == UNSETTLED ? row.first(1) : row)) }
             .tap { |known| anew.each { |certname| known[certname]&.digest = UNSETTLED } }
-      ensure
-        statement&.close
       end
 
       # @param known [Hash{String => Estate::Known}] what is in the index
