@@ -364,6 +364,22 @@ RSpec.describe 'The commands of the API of PuppetDB' do
     expect(report['values']).to eq([*[{ 'old' => '0ld', 'new' => 'n3w' }] * 2, nil])
   end
 
+  # A report without metrics had 'changes total 0', which nobody had sent.
+  it 'shows the metrics of a report, and no others' do
+    list = [{ 'category' => 'changes', 'name' => 'total', 'value' => 0 },
+            { 'category' => 'time', 'name' => 'total', 'value' => 1.5 },
+            { 'category' => 'resources', 'name' => 'total', 'value' => 10**400 }]
+    lists = [[], list.first(1), list[1..2], list]
+    lists.each { |metrics| submit!('store_report', report_payload('web1', {}).merge('metrics' => metrics)) }
+    rows = []
+    eventually(errors: RuntimeError) do
+      rows = client.get('/pdb/query/v4/reports').data
+      rows.length == lists.length
+    end
+    expect(rows.map { |row| row['metrics']['data'].sort_by(&:to_s) })
+      .to match_array(lists.map { |metrics| metrics.sort_by(&:to_s) })
+  end
+
   describe 'the archive' do
     let(:estate_options) { { 'catalogs' => true } }
     let(:section) { { 'command_bytes' => 1_048_576 } }

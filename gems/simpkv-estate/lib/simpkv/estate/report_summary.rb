@@ -79,10 +79,11 @@ module Simpkv
           value.length > TEXT_MAX ? "#{value[0, TEXT_MAX]}..." : value
         end
 
-        # A run that did not get far has no metrics.
+        # A run that did not get far has no metrics. Then it has no number of changes either.
         def counts(metrics)
           resources, events, changes, times = %w[resources events changes time].map { |name| metrics[name] || {} }
-          { 'resources' => resources, 'event_counts' => events, 'changes' => changes['total'].to_i, 'times' => times }
+          { 'resources' => resources, 'event_counts' => events, 'changes' => changes['total']&.to_i, 'times' => times }
+            .compact
         end
       end
     end

@@ -63,7 +63,7 @@ module Simpkv
 
       def metrics
         { 'resources' => @report['resources'], 'events' => @report['event_counts'], 'time' => @report['times'],
-          'changes' => { 'total' => @report['changes'] } }.to_h do |name, values|
+          'changes' => { 'total' => @report['changes'] }.compact }.to_h do |name, values|
           [name, metric(name, values)]
         end
       end
