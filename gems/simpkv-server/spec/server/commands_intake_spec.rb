@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'stringio'
+require 'zlib'
 require 'simpkv/server'
 require_relative '../../../../spec/support/eventually'
 
@@ -34,6 +35,25 @@ RSpec.describe Simpkv::Server::Commands::Intake, needs: :cext do
     3.times { leave << true }
     [first, second, small].each(&:join)
     expect(inside.pop).to eq(large.bytesize)
+  end
+
+  # The answer was that it is not compressed.
+  it 'tells a compressed body that ends too early from one that is not compressed, or damaged' do
+    text = 'abc' * 1000
+    whole = Zlib.gzip(text)
+    problem = lambda do |body|
+      intake.read(StringIO.new(body), 'gzip', &:itself)
+    rescue Simpkv::Server::Problem => e
+      [e.status, e.message]
+    end
+    expect(problem.call(whole)).to eq(text)
+    header = 10
+    expect((header...whole.bytesize).map { |bytes| problem.call(whole.byteslice(0, bytes)) }.uniq)
+      .to eq([[400, 'the body is compressed with gzip, but ends too early']])
+    damaged = whole.dup.tap { |bytes| bytes.setbyte(-6, bytes.getbyte(-6) ^ 1) }
+    [text, 'a', '', damaged].each do |body|
+      expect(problem.call(body)).to eq([400, 'the body is not compressed with gzip'])
+    end
   end
 
   it 'goes on after a command that failed' do

@@ -711,7 +711,7 @@ RSpec.describe 'The commands of the API of PuppetDB' do
       expect(refused(submit('replace_facts', '[]', command))).to eq('the payload: it must be an object')
       expect(refused(submit('replace_facts', facts, {}, 'Content-Encoding' => 'gzip'))).to match(/gzip/)
       cut = Zlib.gzip(JSON.generate(facts))[0..-20]
-      expect(refused(submit('replace_facts', cut, command, 'Content-Encoding' => 'gzip'))).to match(/gzip/)
+      expect(refused(submit('replace_facts', cut, command, 'Content-Encoding' => 'gzip'))).to match(/ends too early/)
       expect(refused(submit('replace_facts', facts, {}, 'Content-Encoding' => 'br'), 415)).to match(/gzip/)
       expect(refused(submit('replace_facts', facts, {}, 'Content-Type' => 'text/plain'), 415)).to match(/json/)
       expect(client.get('/pdb/cmd/v1').status).to eq(405)

@@ -11,7 +11,9 @@ module Simpkv
       class Intake
         # The number of bytes of a command that counts as small.
         SMALL = 1024 * 1024
-        private_constant :SMALL
+        # The errors behind a header: others than these mean that the body is damaged.
+        TRUNCATED = [Zlib::BufError, Zlib::GzipFile::Error, Zlib::GzipFile::NoFooter].freeze
+        private_constant :SMALL, :TRUNCATED
 
         # @param limit [Integer] bytes of a command, when it is not compressed
         def initialize(limit)
@@ -48,7 +50,7 @@ module Simpkv
           else raise Problem.new(415, 'Content-Encoding: it must be gzip, or missing')
           end
         rescue Zlib::Error
-          raise Problem.new(400, 'the body is not compressed with gzip'), cause: nil
+          raise not_gzip, cause: nil
         end
 
         def part(reader, bytes)
@@ -59,8 +61,14 @@ module Simpkv
             text << more
           end
           text
-        rescue Zlib::Error
-          raise Problem.new(400, 'the body is not compressed with gzip'), cause: nil
+        rescue Zlib::Error => e
+          raise not_gzip, cause: nil unless TRUNCATED.include?(e.class)
+
+          raise Problem.new(400, 'the body is compressed with gzip, but ends too early'), cause: nil
+        end
+
+        def not_gzip
+          Problem.new(400, 'the body is not compressed with gzip')
         end
 
         def utf8(text)
