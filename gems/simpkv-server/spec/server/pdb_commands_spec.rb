@@ -368,7 +368,7 @@ RSpec.describe 'The commands of the API of PuppetDB' do
   it 'shows the metrics of a report, and no others' do
     list = [{ 'category' => 'changes', 'name' => 'total', 'value' => 0 },
             { 'category' => 'time', 'name' => 'total', 'value' => 1.5 },
-            { 'category' => 'resources', 'name' => 'total', 'value' => 10**400 }]
+            { 'category' => 'resources', 'name' => 'total', 'value' => 10**300 }]
     lists = [[], list.first(1), list[1..2], list]
     lists.each { |metrics| submit!('store_report', report_payload('web1', {}).merge('metrics' => metrics)) }
     rows = []

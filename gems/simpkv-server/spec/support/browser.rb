@@ -100,6 +100,7 @@ class Browser
   def faults
     settle
     document, *others = page.network.traffic
+    eventually(errors: RuntimeError) { document.response } # Chromium may tell of it after the page.
     headings = count('h1')
     found = { "the status is #{document.response.status}" => document.response.status != 200,
               "it has #{headings} headings h1" => headings != 1,

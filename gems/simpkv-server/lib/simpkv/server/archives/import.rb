@@ -16,11 +16,16 @@ module Simpkv
         NAME = %r{\A(?:[^/]+/)?(?:(?<metadata>(?:export-)?metadata\.json)|(?<folder>\w+)/[^/]+)\z}.freeze
         # A command that does nothing if the estate has what it came with.
         Command = Struct.new(:command, :payload, :query) do
+          # @return [String]
+          def certname
+            command.certname
+          end
+
           # @param estate [Estate]
           # @return [void]
           # @raise [Error, ConfigError]
           def save(estate)
-            node = StoredNode.new(estate, payload.text('certname')) if query
+            node = StoredNode.new(estate, certname) if query
             command.save(estate) unless node&.public_send(query, payload)
           end
         end
