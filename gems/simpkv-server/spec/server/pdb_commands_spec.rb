@@ -553,6 +553,22 @@ RSpec.describe 'The commands of the API of PuppetDB' do
       end
     end
 
+    # Lines of a key and of a quoted value were left in reports, and so in the index.
+    it 'has no secret of several lines, and nor have the store and the index' do
+      key = "-----BEGIN RSA PRIVATE KEY-----\ns3cret\n-----END RSA PRIVATE KEY-----"
+      texts = [key, "private_key: #{key}", "content changed 'api_key=abc' to 'api_key=def\ns3cret'"]
+      logs = texts.map { |text| { 'level' => 'notice', 'message' => text, 'source' => 'Puppet', 'tags' => [] } }
+      events = texts.map { |text| { 'property' => 'content', 'message' => text, 'old_value' => text } }
+      submit!('store_report', report_payload('web1', *events).merge('logs' => logs))
+      eventually { client.get('/pdb/query/v4/events').data.length == 3 }
+      shown = [reports.to_s, client.get('/pdb/query/v4/events').body, client.get('/pdb/query/v4/reports').body]
+      archive = client.get('/pdb/admin/v1/archive').body
+      [*shown, Archives.files(archive).to_s].each { |text| expect(text).to match(/\A(?!.*s3cret).*redacted/m) }
+      estate.remove('web1')
+      expect(import(archive).data).to include('ok' => true)
+      expect(reports.to_s).to match(/\A(?!.*s3cret).*redacted/m)
+    end
+
     it 'is refused if it is none, and the file that is wrong is named' do
       metadata = { 'puppetdb-bak/metadata.json' => { 'command_versions' => { 'replace_facts' => 5 } } }
       facts = facts_payload('web1', 'kernel' => 'Linux')

@@ -51,6 +51,18 @@ module Simpkv
         values&.transform_values { |value| hidden(value, secret) }
       end
 
+      # A command may have printed a secret of several lines, each of which is a line of the log.
+      # @param lines [Array<Hash>] a log
+      # @return [Array<Hash>] a copy without secrets
+      def logs(lines)
+        lines.slice_when { |one, other| !of_one_resource?(one, other) }.flat_map do |run|
+          next run.map { |line| log(line) } if run.length == 1
+
+          messages = @text.of_all(run.map { |line| line['message'] })
+          run.zip(messages).map { |line, message| log(line.merge('message' => message)) }
+        end
+      end
+
       # @param line [Hash] of a log
       # @return [Hash] a copy without secrets
       def log(line)
@@ -71,7 +83,7 @@ module Simpkv
 
       def shown(name, list, events)
         case name
-        when 'logs' then list.map { |line| log(line) }
+        when 'logs' then logs(list)
         when 'values' then list.zip(events.to_a).map { |values, event| values_of(event, values) }
         else list.map { |event| event.is_a?(Hash) ? event(event) : event }
         end
@@ -81,16 +93,31 @@ module Simpkv
         values(values, event.is_a?(Hash) && secret?(*event.values_at('resource', 'property')))
       end
 
+      def of_one_resource?(*lines)
+        return false unless lines.all? { |line| line.is_a?(Hash) && line['message'].is_a?(String) }
+
+        sources = lines.map { |line| line['source'].to_s }.uniq
+        sources.length == 1 && sources.first.start_with?('/')
+      end
+
       def hidden(value, secret)
         secret ? @replacement : value(value)
       end
 
       def value(value)
         case value
-        when Hash then value.to_h { |name, member| [name, @names.include?(name) ? @replacement : value(member)] }
-        when Array then value.map { |member| value(member) }
+        when Hash then members(value)
+        when Array then value.all?(String) ? @text.of_all(value) : value.map { |member| value(member) }
         when String then @text.of(value)
         else value
+        end
+      end
+
+      # A member may have the name of a secret, whose value is in another one.
+      def members(hash)
+        named = hash.values_at('name', 'key').any? { |name| name.is_a?(String) && @names.include?(name) }
+        hash.to_h do |name, member|
+          [@text.of(name), @names.include?(name) || (named && name == 'value') ? @replacement : value(member)]
         end
       end
     end

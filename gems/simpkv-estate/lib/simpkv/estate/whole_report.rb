@@ -91,7 +91,7 @@ module Simpkv
       # @return [Array(Array<Hash>, Integer, Array<Hash>)] the most important lines, in their order; the number of the
       #   others; and the note, if there is one
       def kept_logs(cut, limit)
-        lines = @logs.map { |line| ReportCut.texts(@secrets.log(line)) }
+        lines = @secrets.logs(@logs).map { |line| ReportCut.texts(line) }
         earlier = note?(lines.last) ? [lines.pop] : []
         order = lines.each_with_index.sort_by { |line, index| [importance(line), index] }
         kept = cut.first(order, limit) { |line, _| line }.sort_by(&:last).map(&:first)
