@@ -95,6 +95,11 @@ RSpec.describe 'simpkv token' do
     # The message named certificates alone.
     expect(visits.get('/v1/keys/ci/a', 'HTTP_AUTHORIZATION' => 'Bearer'))
       .to have_attributes(status: 403, body: include('a client certificate is needed, or a token'))
+    [{ 'HTTP_AUTHORIZATION' => 'Bearer nope' }, { 'HTTP_X_AUTH_TOKEN' => 'nope' }].each do |headers|
+      expect(visits.get('/v1/keys/ci/a', **headers))
+        .to have_attributes(status: 401, headers: include('www-authenticate' => /Bearer/), body: include('is unknown'))
+      expect(visits.get('/healthz', kind: :unix, **headers).status).to eq(200)
+    end
     expect(visits.log).to include("token:#{token[7, 16]}").and(exclude(token[24..]))
   end
 
@@ -155,12 +160,15 @@ RSpec.describe 'simpkv token' do
     expect(get.call(used).status).to eq(200)
     guesses = Array.new(13) { |number| get.call("simpkv_#{'0' * 16}_#{format('%043d', number)}") }
     expect(guesses.map(&:status)).to eq([*[401] * 11, 429, 429])
+    # A text of another form was no wrong token, and did not count.
+    others = Array.new(13) { guarded.get('/healthz', peer: '192.0.2.3', 'HTTP_AUTHORIZATION' => 'Bearer nope') }
+    expect(others.map(&:status)).to eq([*[401] * 11, 429, 429])
     expect(guesses.last).to have_attributes(headers: include('retry-after' => '1'), body: include('too many unknown'))
     expect([used, other].map { |token| get.call(token).status }).to eq([200, 429])
     expect(get.call(other, '192.0.2.2').status).to eq(200)
     tokens.revoke(used[7, 16])
     expect(Array.new(2) { get.call(used).status }).to eq([401, 429])
-    expect(guard.outcomes.to_h).to eq(accepted: 3, unknown: 12, waiting: 4, maker: 0, plain: 0, error: 0)
+    expect(guard.outcomes.to_h).to eq(accepted: 3, unknown: 23, waiting: 6, maker: 0, plain: 0, error: 0)
   end
 
   it 'revokes a token, which the service then refuses at its next request' do

@@ -20,7 +20,9 @@ module Simpkv
       TOKEN = /\A(?:Bearer +)?(#{Tokens::BEGINNING}.*)\z/im.freeze
       # The headers that may have a token or a session, which the store or the directory must know.
       HEADERS = %w[HTTP_AUTHORIZATION HTTP_X_AUTH_TOKEN HTTP_COOKIE].freeze
-      private_constant :TOKEN
+      # What tells nobody who it is: a token of another form.
+      BEARER = /\ABearer +(.+)\z/im.freeze
+      private_constant :TOKEN, :BEARER
 
       # @param certificates [Certificates]
       # @param sign_in [SignIn, nil] nil if nobody can sign in
@@ -52,7 +54,7 @@ module Simpkv
         case connection.kind
         when :unix then Caller.new(:user, Audit.user_name(connection.uid), connection.uid)
         when :tcp then Caller.new(:local, nil)
-        when :ssl then of_certificate(env) || of_session(env, use) || Caller.new(:nobody, nil)
+        when :ssl then of_certificate(env) || of_session(env, use) || of_nobody(env, connection, use)
         end
       end
 
@@ -133,15 +135,13 @@ module Simpkv
 
       def of_certificate(env)
         certificate = env['puma.peercert']
-        raise missing if certificate.nil? && @sign_in.nil?
-
         Caller.new(:certname, @certificates.certname(certificate)) if certificate
       end
 
       # @return [Caller, nil]
       # @raise [Error] the directory does not answer
       def of_session(env, use)
-        session = @sign_in.sessions.find(Rack::Utils.parse_cookies(env)[COOKIE], use: use)
+        session = @sign_in&.sessions&.find(Rack::Utils.parse_cookies(env)[COOKIE], use: use)
         return unless session
 
         account = @sign_in.accounts.present(session.account.name)
@@ -151,6 +151,17 @@ module Simpkv
 
         @sign_in.sessions.end(session)
         nil
+      end
+
+      # @return [Caller]
+      # @raise [Problem] 401, 429 there is a token, which must be a wrong one
+      # @raise [DeniedError] nobody can sign in
+      def of_nobody(env, connection, use)
+        token = env['HTTP_AUTHORIZATION'].to_s.b[BEARER, 1] || env['HTTP_X_AUTH_TOKEN'].to_s[/.+/m]
+        return of_token(connection, token, use) if token
+        raise missing unless @sign_in
+
+        Caller.new(:nobody, nil)
       end
     end
   end
