@@ -635,15 +635,18 @@ RSpec.describe 'The pages of nodes' do
       @later.iso8601
     end
 
+    # @param part [String] of the text
     # @return [ServiceClient::Response] when the service has an index, and knows the state of the site
-    def first_page
+    def first_page(part = '')
       eventually(errors: RuntimeError) do
-        [page('/')].find { |found| found.body.include?('class="failures"') && !found.body.include?('Not known yet') }
+        [page('/')].find do |found|
+          found.body.include?('class="failures"') && !found.body.include?('Not known yet') && text(found).include?(part)
+        end
       end
     end
 
     it 'says what has failed on which nodes, why, where and since when, and leads to the resource in the report' do
-      shown = first_page
+      shown = first_page('failed on 8 nodes')
       expect(text(shown).scan(/failed on \d nodes?/))
         .to eq(['failed on 8 nodes', 'failed on 5 nodes', 'failed on 2 nodes', 'failed on 1 node'])
       expect(text(shown)).to match(/Exec\[apt-get update\] failed on 5 nodes exit code 1 on NODE .base.pp:21 web0 f/)
@@ -659,6 +662,17 @@ RSpec.describe 'The pages of nodes' do
       expect(names('failed' => 'Exec[apt-get update]', 'message' => 'exit code 1 on web3')).to eq(%w[web3])
       expect(names('failed' => 'Exec[apt-get update]', 'message' => 'exit code')).to eq([])
       expect(page('/nodes?failed=x').status).to eq(400)
+    end
+
+    # A node with 5,000 failures filled the page.
+    it 'has several failures of the same nodes as one' do
+      events = Array.new(30) { |number| event('failure', "File[/#{number}]", 'message' => "no #{number}") }
+      run('full1', reports: [report('failed', 'producer_timestamp' => later, 'events' => events)])
+      shown = first_page
+      expect(text(shown)).to match(%r{File\[/\d+\] and 29 other resources failed on 1 node no \d+ })
+        .and match(%r{File\[/srv\] failed on 1 node full})
+      expect(text(shown)).not_to match(/other failure/)
+      expect(links(shown)).to include(%r{\A/nodes/full1/reports/\h+\?resource=File%5B%2F\d+%5D#found\z})
     end
 
     # Those of all but twenty were one line without a reason. A line led to all nodes on which its resource had failed.
@@ -686,13 +700,16 @@ RSpec.describe 'The pages of nodes' do
 
     it 'has corrective changes apart from intended ones, and nodes that report no more' do
       old = '2026-11-01T00:00:00Z'
+      # It had stopped reporting, according to this page.
+      run('new1', reports: [])
+      estate.inventory.update('new1') { |record| record.reject { |member, _| member == 'seen' } }
       { statuses: 'last_seen', inventory: 'seen' }.each do |part, member|
         estate.public_send(part).update('ok1') { |record| record.merge(member => old) }
       end
-      shown = eventually(errors: RuntimeError) { [first_page].find { |found| text(found).include?('stopped rep') } }
+      shown = first_page('2 nodes did not')
       expect(text(shown)).to match(/1 corrective change : .*Service\[ssh\] on ok1 , \d+ \w+ ago : put back/)
         .and match(/\d+ runs changed something: changes by type of resource/)
-        .and match(/1 node stopped reporting: ok1 \( \d+ days ago \)/)
+        .and match(/2 nodes did not report within a day: new1 \(never\), ok1 \( \d+ days ago \)/)
       expect(text(page('/console/changes'))).to match(/Type Changes Corrective .*Service 1 1/)
       report = %r{\A/nodes/ok1/reports/\h+\?resource=Service%5Bssh%5D#found\z}
       expect(links(shown)).to include(report, '/nodes?state=overdue')

@@ -8,8 +8,8 @@ module Simpkv
   module Server
     module Console
       # What runs have changed within a day, from the index: corrective changes, which put back what somebody has
-      # changed on the machine, apart from the runs that changed what manifests intend; and the nodes that have stopped
-      # reporting.
+      # changed on the machine, apart from the runs that changed what manifests intend; and the nodes that have not
+      # reported.
       class Changes
         DAY = 86_400
         # Changes and nodes that are named.

@@ -15,6 +15,8 @@ module Simpkv
         LOGS = 200
         LISTED = 20
         NAMED = 3
+        # More failures than these of the same nodes are one, so that a node cannot fill the page.
+        SEVERAL = 3
         COLUMNS = %w[resource_type resource_title property message file line].freeze
         FAILED = ['and', %w[= node_state active], %w[= latest_report_status failed]].freeze
         EVENTS = ['extract', ['certname', 'report', *COLUMNS],
@@ -23,12 +25,18 @@ module Simpkv
         # Levels of a log that tell why a run has failed.
         LEVELS = %w[err alert crit emerg].freeze
         BY_NAME = [%w[certname asc]].freeze
-        private_constant :ROWS, :LOGS, :LISTED, :COLUMNS, :FAILED, :EVENTS, :LEVELS, :BY_NAME
+        private_constant :ROWS, :LOGS, :LISTED, :SEVERAL, :COLUMNS, :FAILED, :EVENTS, :LEVELS, :BY_NAME
 
         # - `resource`, `property`: that has failed; nil if no resource has, as of a run without a catalog
         # - `message`, `file`, `line`: nil if they are not known
         # - `nodes`: by name, the hash of the report
-        Failure = Struct.new(:resource, :property, :message, :file, :line, :nodes) do
+        # - `others`: the number of other failures of the same nodes, nil for none
+        Failure = Struct.new(:resource, :property, :message, :file, :line, :nodes, :others) do
+          # @return [Integer] the number of failures that this one stands for
+          def count
+            1 + others.to_i
+          end
+
           # @return [String] of the manifest
           def place
             [file, line].compact.join(':')
@@ -66,13 +74,13 @@ module Simpkv
           @api = api
           @nodes = failed_nodes
           @all = @nodes.empty? ? [] : of_resources + of_whole_runs
-          @listed = @all.sort_by { |failure| [-failure.nodes.length, failure.resource.to_s] }.first(LISTED)
+          @listed = merged.sort_by { |failure| [-failure.nodes.length, failure.resource.to_s] }.first(LISTED)
           @runs = runs_of(@listed.flat_map(&:named).uniq)
         end
 
         # @return [Integer] the number of failures that are not listed
         def more
-          @all.length - @listed.length
+          @all.length - @listed.sum(&:count)
         end
 
         # @return [Boolean] whether there are more failures than were looked at, so that numbers of nodes are too small
@@ -87,6 +95,15 @@ module Simpkv
           found = @api.find('nodes', ['extract', %w[certname latest_report_hash], FAILED], order: BY_NAME, limit: ROWS)
           @total = found.total
           found.rows.to_h { |row| row.values_at('certname', 'latest_report_hash') }
+        end
+
+        # @return [Array<Failure>] all, of which several on the same nodes are one
+        def merged
+          @all.group_by { |failure| failure.nodes.keys.sort }.each_value.flat_map do |same|
+            next same unless same.length > SEVERAL
+
+            same.first.dup.tap { |failure| failure.others = same.length - 1 }
+          end
         end
 
         def of_resources
