@@ -55,6 +55,11 @@ RSpec.describe 'The API of keys without their values' do
     it 'restores no version that there is not, and none without a time of a key that has expired' do
       expect(client.put(path, 'version' => -1).status).to eq(404)
       client.put(path, 'value' => 1)
+      # The message had no folder.
+      [{ 'version' => -1 }, { 'metadata' => {} }].each do |body|
+        expect(client.put('/v1/keys/app1/new', body))
+          .to have_attributes(status: 404, detail: include("there is no key 'app1/new'"))
+      end
       expect(client.put(path, 'version' => -1)).to have_attributes(status: 404, detail: include('no version -1'))
       wrong = [{ 'version' => 0 }, { 'version' => 'x' }, { 'version' => -1, 'value' => 2 }, { 'version' => -101 }]
       expect(wrong.map { |body| client.put(path, body).status }).to all(eq(400))

@@ -56,7 +56,7 @@ module Simpkv
 
           def change(key, conditions)
             key.replace(conditions) do |old|
-              raise Problem.new(404, "there is no key '#{key.place.split('/').last}'") if old.nil?
+              raise Problem.new(404, "there is no key '#{key.name}'") if old.nil?
 
               yield old
             end

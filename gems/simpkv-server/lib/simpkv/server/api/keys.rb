@@ -49,7 +49,7 @@ module Simpkv
         # @return [StoredKey] of the request
         def opened
           backend, store = site.store(caller, request.GET['backend'])
-          StoredKey.new(backend, store, @path.in(backend))
+          StoredKey.new(backend, store, @path.in(backend), @path.name)
         rescue ConfigError => e
           raise e unless request.GET['backend']
 

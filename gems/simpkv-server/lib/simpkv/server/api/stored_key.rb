@@ -14,6 +14,8 @@ module Simpkv
         attr_reader :backend
         # @return [String] the path in the store
         attr_reader :place
+        # @return [String] the key as the request names it
+        attr_reader :name
 
         # @return [Array(Array<Change>, Boolean)] for {#changes}: changes were lost, and the client lists the folder
         def self.lost
@@ -23,10 +25,12 @@ module Simpkv
         # @param backend [Backend]
         # @param store [Store]
         # @param place [String] the path in it
-        def initialize(backend, store, place)
+        # @param name [String] the key as the request names it
+        def initialize(backend, store, place, name)
           @backend = backend
           @store = store
           @place = place
+          @name = name
           @deadline = Deadline.new
         end
 
