@@ -379,6 +379,7 @@ RSpec.describe 'The rights of callers' do
         { 'rights' => [{ 'methods' => ['GET'], 'paths' => ['/'] }] } => "either 'certname' or 'user'",
         { 'rights' => [{ 'user' => 'x', 'methods' => ['get'], 'paths' => ['/'] }] } => "'methods'",
         { 'rights' => [{ 'user' => 'x', 'methods' => ['GET'], 'paths' => ['v1'] }] } => "'paths'",
+        { 'rights' => [{ 'user' => 'x', 'methods' => ['GET'], 'paths' => ['/v1/../x'] }] } => "'paths' of 'rights[0]'",
         { 'rights' => [{ 'user' => 'x', 'method' => ['GET'] }] } => "unknown member 'method'",
         { 'rights' => [{ 'user' => 'x', 'methods' => ['GET'], 'paths' => ['/'], 'backends' => 'x' }] } => "'backends'",
         { 'bind' => ['tcp://0.0.0.0:80'] } => 'without TLS', { 'bind' => ['tcp://localhost:80'] } => 'without TLS',

@@ -277,7 +277,9 @@ RSpec.describe 'simpkv token' do
 
   it 'refuses what is no right, no maker and no time, and says what is' do
     { ['--rights', 'GET'] => 'METHODS PATHS', ['--rights', 'get /v1'] => 'GET, POST',
-      ['--rights', 'GET v1'] => 'list of paths', ['--rights', 'GET /v1 other=x'] => 'METHODS PATHS',
+      ['--rights', 'GET v1'] => 'list of paths', ['--rights', 'GET /v1/keys/../**'] => "'.' or '..'",
+      ['--rights', 'GET /v1/keys/.'] => "'.' or '..'", ['--rights', 'GET /v1//keys'] => 'is empty',
+      ['--rights', 'GET /v1 other=x'] => 'METHODS PATHS',
       [] => '--rights', ['--rights', 'GET /v1', '--maker', 'x'] => 'user:NAME',
       ['--rights', 'GET /v1', '--maker', 'certname:x'] => 'needs --certificate',
       ['--rights', 'GET /v1', '--maker', 'certname:x', '--certificate', certificate] => 'not the certificate of x',

@@ -163,7 +163,9 @@ module Simpkv
           "#{own} and #{other}"
         end
       end
-      private_constant :NAMES, :MEMBERS, :TOKEN, :Path, :Both
+      # A path that no request has: see {Gate}.
+      NO_REQUEST = %r{/(?:\.{0,2}/|\.{1,2}\z)}.freeze
+      private_constant :NO_REQUEST, :NAMES, :MEMBERS, :TOKEN, :Path, :Both
 
       class << self
         # @param list [Array<Hash>] of the section `server`
@@ -218,9 +220,15 @@ module Simpkv
 
         def paths(list, where)
           valid = list.is_a?(Array) && list.any? && list.all? { |path| path.is_a?(String) && path.start_with?('/') }
-          return list.map { |path| Path.new(path) } if valid
+          return list.map { |path| path(path, where) } if valid
 
           raise ConfigError, "'paths' of #{where} must be a list of paths, such as /v1/nodes/**"
+        end
+
+        def path(text, where)
+          return Path.new(text) unless text.match?(NO_REQUEST)
+
+          raise ConfigError, "'paths' of #{where}: no request has a segment that is empty, '.' or '..'"
         end
 
         # @return [Array<String>, nil] nil if the entry does not limit them
