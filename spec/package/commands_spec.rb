@@ -176,6 +176,26 @@ RSpec.describe 'bin/demo' do
     end
   end
 
+  # The signal ended the shell around curl, which went on for up to a minute.
+  it 'ends the client that watches keys' do
+    Dir.mktmpdir do |folder|
+      File.write(client = File.join(folder, 'curl'), <<~'SH', perm: 0o700)
+        #!/bin/sh
+        case "$*" in *watch=true*) ;; *) exit 0 ;; esac
+        echo $$ > "$work/pid"
+        printf 'event: ready\nevent: put\n'
+        exec sleep 60 2> "$work/errors"
+      SH
+      FileUtils.touch(File.join(folder, 'token'))
+      environment = { 'PATH' => "#{File.dirname(client)}:#{ENV.fetch('PATH')}", 'root' => Packages::ROOT,
+                      'work' => folder, 'libraries' => '.', 'secure' => 'https://localhost' }
+      Packages.run('sh', '-ec', 'print_lines() { cat; }; . "$root/bin/demo_console"; show_watch',
+                   environment: environment)
+      pid = Integer(File.read(File.join(folder, 'pid')))
+      expect { Process.kill(:TERM, pid) }.to raise_error(Errno::ESRCH)
+    end
+  end
+
   it 'exports and collects resources in temporary files and in a directory, and removes them', :long do
     Dir.mktmpdir do |folder|
       said = demo('estate', folder)
