@@ -79,6 +79,8 @@ RSpec.describe Simpkv::Estate::ReportSecrets do
     "+password\n+  => 's3cret'\n+port = 1\n" => "+password\n+  => [redacted]\n+port = 1\n",
     '{"content": "a\npsk=s3cret"}' => '{"content": "a\npsk=[redacted]',
     "changed 'requirepass s3cret' to 'requirepass s3cret'" => "changed 'requirepass [redacted]",
+    "content changed '# x\nrequirepass s3cret\nport 7" => "content changed '# x\nrequirepass [redacted]\n",
+    "\e[0;32mpsk: s3cret" => "\e[0;32mpsk: [redacted]",
     "ALTER USER felix PASSWORD 's3cret'" => 'ALTER USER felix PASSWORD [redacted]',
     "['mysql', '--password', 's3cret']" => "['mysql', '--password', [redacted]",
     'password&quot;: &quot;s3cret' => 'password&quot;: [redacted]', 'a?password%3Ds3cret' => 'a?password%3D[redacted]',

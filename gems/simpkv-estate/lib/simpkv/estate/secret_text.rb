@@ -29,16 +29,20 @@ module Simpkv
       # What comes between a name and a quoted value, as in `PASSWORD '...'` and `"password", "..."`.
       QUOTED = /(?:[\\"'`]*+,[ \t]*+|[ \t]++)(?=\\*+["'`])/.freeze
       # What comes before the first word of a line, of a quoted text, or of an option.
-      FIRST = /^[ +<>-][ \t]*+|(?<=\n)|(?<=["'`])|\\[nr]#{INDENT}|(?<![[:word:].-])(?=-)/.freeze
-      # A name with its value after it. The search for the next one goes on inside the value. JSON may have \n or the
-      # like before the name.
-      NAMED = /(?:(?<![[:word:].-])|\\[nrt]?)#{NAME}(?:#{BETWEEN}|#{VALUE}|#{QUOTED})
-              |(?:#{FIRST})#{WORD}[ \t]++(?![-+?.|!~]?[=:>])/x.freeze
+      FIRST = /^[ +<>-][ \t]*+|(?<=["'`])|\\[nr]#{INDENT}|(?<![[:word:].-])(?=-)/.freeze
+      # What may be before a name: the end of a line in JSON, or a color.
+      ESCAPE = /\\[nrt]?|\e\[[\d;]{0,20}m/.freeze
+      SPACE = /[ \t]++(?![-+?.|!~]?[=:>])/.freeze
+      # A name with its value after it. The search for the next one goes on inside the value.
+      NAMED = /(?:(?<![[:word:].-])|#{ESCAPE})#{NAME}(?:#{BETWEEN}|#{VALUE}|#{QUOTED})
+              |(?:#{FIRST})#{WORD}#{SPACE}/x.freeze
+      # The same in all lines but the first one, where a sentence may begin with the name.
+      NAMED_BELOW = /#{NAMED}|\A#{WORD}#{SPACE}/.freeze
       # The end of a line, unless the next one has the value of a name in this one.
       BREAK = /(?<=\n)(?!#{INDENT}[\\"']*+(?i:value|string)?[\\"']*+[ \t]*+[=:>])/.freeze
       OPTION = /\A--?[[:word:].-]++\z/.freeze
-      private_constant :WORD, :NAME, :INDENT, :QUOTES, :SEPARATOR, :BETWEEN, :VALUE, :QUOTED, :FIRST, :NAMED, :BREAK,
-                       :OPTION
+      private_constant :WORD, :NAME, :INDENT, :QUOTES, :SEPARATOR, :BETWEEN, :VALUE, :QUOTED, :FIRST, :ESCAPE, :SPACE,
+                       :NAMED, :NAMED_BELOW, :BREAK, :OPTION
 
       # @param names [SecretNames]
       # @param replacement [String, nil]
@@ -81,8 +85,8 @@ module Simpkv
         shown = []
         column = nil
         value = SecretValue.new
-        open = text.split(BREAK).any? do |line|
-          named = named(line)
+        open = text.split(BREAK).each_with_index.any? do |line, number|
+          named = named(line, number.zero? ? NAMED : NAMED_BELOW)
           value.read(line)
           unless below?(line, column)
             shown << replaced(line, named)
@@ -94,8 +98,8 @@ module Simpkv
       end
 
       # @return [MatchData, nil] the first name of a secret
-      def named(line)
-        line.scan(NAMED) do
+      def named(line, pattern)
+        line.scan(pattern) do
           match = Regexp.last_match
           return match if secret?(match[0])
         end
@@ -103,7 +107,7 @@ module Simpkv
       end
 
       def secret?(name)
-        @names.include?(name) || (name.start_with?('\\') && @names.include?(name[2..]))
+        @names.include?(name) || (name.start_with?('\\', "\e") && @names.include?(name.sub(ESCAPE, '')))
       end
 
       def replaced(line, named)
