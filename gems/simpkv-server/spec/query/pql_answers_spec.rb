@@ -22,6 +22,15 @@ RSpec.describe Simpkv::Query::Engine, 'with queries in PQL' do
     expect(answered.length).to be > 7 * refused.length
   end
 
+  # They were refused, and the same in an AST was not.
+  it 'compares integers of more than 64 bits exactly' do
+    expect([0, 1].map { |more| answer("inventory[certname] { facts.huge = #{(2**64) + more} }").length }).to eq([0, 1])
+    expect(answer("inventory[certname] { facts.huge < 1#{'0' * 400} }")).to eq([{ 'certname' => 'db1' }])
+    expect(answer("facts[certname] { name = 'huge' and value > #{2**63} }")).to eq([{ 'certname' => 'db1' }])
+    expect { answer("nodes[certname] { limit #{2**63} }") }
+      .to be_refused("Illegal value '#{2**63}' for :limit; expected a positive non-zero integer.")
+  end
+
   it 'answers a query with a long chain of conditions' do
     nodes = answer('nodes[certname] { }')
     terms = Array.new(2000) { |number| %(certname = "none#{number}") }

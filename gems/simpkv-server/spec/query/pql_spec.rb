@@ -19,8 +19,10 @@ RSpec.describe Simpkv::Query::Pql do
     raise_error(Simpkv::Query::InvalidError, message) { |error| expect(error.place).to eq(place) }
   end
 
-  it 'makes the ASTs that PuppetDB makes, and refuses what it refuses' do
-    different = PqlCases.all.reject do |text, ast|
+  # PuppetDB takes them in an AST only.
+  it 'makes the ASTs that PuppetDB makes, and refuses what it refuses, but for integers of more than 64 bits' do
+    cases = PqlCases.all.reject { |text, ast| ast.nil? && text.scan(/-?\d+/).any? { |part| part.to_i.bit_length > 63 } }
+    different = cases.reject do |text, ast|
       PqlCases.grouped(parse(text)).eql?(ast)
     rescue Simpkv::Query::InvalidError
       ast.nil?
@@ -145,7 +147,8 @@ RSpec.describe Simpkv::Query::Pql do
 
     it 'can be numbers' do
       numbers = { '0' => 0, '-5' => -5, '007' => 7, '2.50' => 2.5, '1.5E3' => 1500.0, '-1.5e-3' => -0.0015,
-                  '9223372036854775807' => (2**63) - 1, '-9223372036854775808' => -(2**63) }
+                  '9223372036854775807' => (2**63) - 1, '-9223372036854775808' => -(2**63),
+                  '9223372036854775808' => 2**63, '-1180591620717411303424' => -(2**70) }
       expect(numbers.keys.map { |text| value(text) }).to eql(numbers.values)
     end
 
@@ -155,8 +158,7 @@ RSpec.describe Simpkv::Query::Pql do
       expect(value('[1, ["x", [true]]]')).to eq([1, ['x', [true]]])
     end
 
-    it 'cannot be numbers that PuppetDB cannot read, or half of a character' do
-      expect { value('9223372036854775808') }.to refuse_at(12, /number is too large/)
+    it 'cannot be numbers that no float can be, or half of a character' do
       expect { value('[1, 1.0E999]') }.to refuse_at(16, /number is too large/)
       expect { value('"x\ud83d"') }.to refuse_at(13, /half of a surrogate pair/)
     end

@@ -7,9 +7,6 @@ module Simpkv
     module Pql
       # Makes the AST from the tree of the grammar: a method for each name of a node.
       class Transform
-        # The integers of PuppetDB.
-        INTEGERS = ((-2**63)...(2**63)).freeze
-
         ESCAPES = { 'b' => "\b", 'f' => "\f", 'n' => "\n", 'r' => "\r", 't' => "\t" }.freeze
         ESCAPE = /(?:\\u\h{4})+|\\./.freeze
 
@@ -115,8 +112,8 @@ module Simpkv
         end
 
         def transform_number(slice)
-          number = slice.to_s.include?('.') ? slice.to_f : slice.to_i
-          return number if number.is_a?(Float) ? number.finite? : INTEGERS.cover?(number)
+          return slice.to_i unless slice.to_s.include?('.')
+          return slice.to_f if slice.to_f.finite?
 
           raise @text.mistake('the number is too large', slice.position.bytepos)
         end
