@@ -12,7 +12,8 @@ RSpec.describe Simpkv::Server::Api::KeyList do
   # @return [Hash] a page of names
   def page(store)
     list = described_class.new({ 'limit' => '5', 'offset' => '100' }, errors: false)
-    Simpkv::Server::Api::StoredKey.new(nil, store, 'globals/big').list(list, false, recurse: false, expired: false)
+    folder = Simpkv::Server::Api::StoredKey.new(nil, store, 'globals/big', 'big')
+    folder.list(list, false, recurse: false, expired: false)
   end
 
   define_method(:fill) do |store, size|
