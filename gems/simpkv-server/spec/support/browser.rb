@@ -95,12 +95,18 @@ class Browser
     self
   end
 
+  # @return [Array<Ferrum::Network::Exchange>] the requests of the page, its own first. Chromium may tell of its answer
+  #   after the page, and of the end of a request of the page before, which has no request here
+  def exchanges
+    eventually(errors: RuntimeError) { page.network.traffic.find(&:request)&.response }
+    page.network.traffic.select(&:request)
+  end
+
   # @return [Array<String>] what is wrong with the page as every page must be: its status, heading, size, width, and
   #   requests to other hosts. The messages are in {#messages}
   def faults
     settle
-    document, *others = page.network.traffic
-    eventually(errors: RuntimeError) { document.response } # Chromium may tell of it after the page.
+    document, *others = exchanges
     headings = count('h1')
     found = { "the status is #{document.response.status}" => document.response.status != 200,
               "it has #{headings} headings h1" => headings != 1,
