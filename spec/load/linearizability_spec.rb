@@ -255,7 +255,19 @@ RSpec.describe 'A key as a register', needs: :fork, heavy: true do
 
     # Fewer clients than elsewhere: the register of 389-DS has many more states.
     def unexplained(registers)
-      histories_of(registers).flat_map { |history| Linearizability.new(history, Ds389Register.new(history)).violations }
+      histories_of(registers).flat_map do |history|
+        Linearizability.new(history, Ds389Register.new(history)).violations.map { |found| among_others(found, history) }
+      end
+    end
+
+    # @return [String] an operation, and those called in the 20 ms before its return, with their microseconds
+    def among_others(found, history)
+      from = [found.called, found.returned - 20_000_000].min
+      near = history.select { |each| each.called&.between?(from, found.returned) }
+      others = near.sort_by(&:called).map do |each|
+        "#{[each.called, each.returned].compact.map { |time| (time - from) / 1000 }.join(' to ')}: #{each}"
+      end
+      [found, *others].join("\n")
     end
 
     # 2 to 20 violations, which nothing compared with the records.
