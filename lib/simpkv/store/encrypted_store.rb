@@ -289,8 +289,8 @@ module Simpkv
     def put_expected_of(documents, forms, expect, how)
       raws = expected_raws(forms.keys, expect)
       certain = raws.merge(forms.keys.reject { |key| expect[key] }.to_h { |key| [key, nil] })
-      outcomes = @below.put_many(forms.slice(*certain.keys).merge(unchanged(raws, documents, expect)),
-                                 **how, condition: :expect, expect: certain, keep_encrypted: false)
+      sure = forms.select { |key, _| certain.key?(key) }.merge(unchanged(raws, documents, expect))
+      outcomes = @below.put_many(sure, **how, condition: :expect, expect: certain, keep_encrypted: false)
       again = forms.keys - certain.keys + raws.keys.select { |key| outcomes[key].is_a?(ConflictError) }
       outcomes.merge(each_put_expected(again, documents, expect))
     end

@@ -87,7 +87,7 @@ module Simpkv
       # @param paths [Array<String>]
       # @return [Hash{String => String}] their documents
       def read_many(paths)
-        @documents.slice(*paths)
+        paths.to_h { |path| [path, @documents[path]] }.compact
       end
     end
   end

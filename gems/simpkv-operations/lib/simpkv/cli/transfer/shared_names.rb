@@ -13,7 +13,7 @@ module Simpkv
           above(path).each { |folder| all[folder] ||= path }
         end
         there = (added & folders).to_h { |path| [path, 'the target has a folder there'] }
-        there.merge(needed.slice(*keys).transform_values { |path| "'#{path}' needs a folder there" })
+        there.merge((keys & needed.keys).to_h { |path| [path, "'#{needed[path]}' needs a folder there"] })
       end
 
       # @param path [String]

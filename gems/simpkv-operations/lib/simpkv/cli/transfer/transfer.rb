@@ -260,7 +260,7 @@ module Simpkv
       def undo(batch, current)
         documents = batch.to_h { |path, changes| [path, attempt(path) { undone(path, changes, valid(current[path])) }] }
         documents.compact!
-        store(documents, current.slice(*documents.keys))
+        store(documents, current.select { |path, _| documents.key?(path) })
       end
 
       # Deletes a new key.

@@ -54,7 +54,7 @@ module Simpkv
 
         # @return [Hash{String => Object}] a body or an {Error} for each key, or for each that was chosen
         def bodies(found)
-          keys = @chosen ? found[:keys].slice(*@chosen.last) : found[:keys]
+          keys = @chosen ? @chosen.last.to_h { |name| [name, found[:keys][name]] } : found[:keys]
           keys.compact.merge(found[:errors].transform_values { |why| MalformedError.new(why.to_s) })
         end
 

@@ -109,7 +109,7 @@ module Simpkv
         def of_resources
           found = @api.find('events', EVENTS, order: BY_NAME, limit: ROWS)
           @cut = found.total > found.rows.length
-          @explained = found.rows.map { |row| row['certname'] }
+          @explained = found.rows.to_h { |row| [row['certname'], true] }
           found.rows.group_by { |row| row.slice(*COLUMNS).merge('message' => general_message(row)) }
                .map { |_, rows| failure(rows) }
         end
@@ -134,7 +134,7 @@ module Simpkv
         def of_whole_runs
           return [] if @cut
 
-          others = @nodes.except(*@explained)
+          others = @nodes.reject { |certname, _| @explained.key?(certname) }
           reasons = reasons(others)
           others.group_by { |certname, _| general(reasons.dig(certname, 0), certname) }
                 .map { |_, nodes| whole_run(nodes.to_h, reasons) }
