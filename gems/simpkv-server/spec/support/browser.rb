@@ -95,8 +95,8 @@ class Browser
     self
   end
 
-  # @return [Array<Ferrum::Network::Exchange>] the requests of the page, its own first. Chromium may tell of its answer
-  #   after the page, and of the end of a request of the page before, which has no request here
+  # @return [Array<Ferrum::Network::Exchange>] the requests of the page, its own first. Chromium may report the answer
+  #   to it late. It also reports the end of requests of the page before, which are left out
   def exchanges
     eventually(errors: RuntimeError) { page.network.traffic.find(&:request)&.response }
     page.network.traffic.select(&:request)
